@@ -1,0 +1,70 @@
+//! Settings of one compilation, passed explicitly.
+
+use crate::{Error, Result};
+
+/// Where results are rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Numerics {
+    /// Every node rounds to its dtype: fused pointwise work equals one-kernel-per-op execution bit for bit.
+    #[default]
+    Eager,
+    /// Intermediates of low-precision dtypes keep f32 and multiply-add may be contracted.
+    Wide,
+}
+
+/// Settings of one compilation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Rounding policy.
+    pub numerics: Numerics,
+    /// Fuse at all; off gives one kernel per user op ("eager" mode, the control experiment).
+    pub fuse: bool,
+    /// Worker threads; 0 means all cores.
+    pub threads: usize,
+    /// At most this many merges, to bisect a wrong result.
+    pub fuel: Option<u64>,
+    /// What to print to stderr: any of `remarks,plan,kernels,passes,timing`.
+    pub log: Vec<String>,
+    /// Folder for reproducers and dumps.
+    pub dump: Option<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { numerics: Numerics::Eager, fuse: true, threads: 0, fuel: None, log: Vec::new(), dump: None }
+    }
+}
+
+impl Config {
+    /// Defaults, changed by `FUSELINE_NOFUSE`, `FUSELINE_THREADS`, `FUSELINE_FUEL`, `FUSELINE_LOG`,
+    /// `FUSELINE_DUMP` and `FUSELINE_NUMERICS` (`eager` or `wide`).
+    ///
+    /// # Errors
+    /// A variable that does not parse.
+    pub fn from_env() -> Result<Config> {
+        let mut c = Config::default();
+        let var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+        c.fuse = var("FUSELINE_NOFUSE").is_none_or(|v| v == "0");
+        if let Some(v) = var("FUSELINE_THREADS") {
+            c.threads = v.parse().map_err(|_| Error::invalid(format!("FUSELINE_THREADS={v} is not a number")))?;
+        }
+        if let Some(v) = var("FUSELINE_FUEL") {
+            c.fuel = Some(v.parse().map_err(|_| Error::invalid(format!("FUSELINE_FUEL={v} is not a number")))?);
+        }
+        if let Some(v) = var("FUSELINE_LOG") {
+            c.log = v.split(',').map(str::to_owned).collect();
+        }
+        c.dump = var("FUSELINE_DUMP");
+        c.numerics = match var("FUSELINE_NUMERICS").as_deref() {
+            None | Some("eager") => Numerics::Eager,
+            Some("wide") => Numerics::Wide,
+            Some(v) => return Err(Error::invalid(format!("FUSELINE_NUMERICS={v}: use eager or wide"))),
+        };
+        Ok(c)
+    }
+
+    /// Whether a log topic is on.
+    pub fn logs(&self, topic: &str) -> bool {
+        self.log.iter().any(|t| t == topic)
+    }
+}

@@ -1,0 +1,2 @@
+//! The `fuseline` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Graph to plan: index maps, legality, choice of fusion groups, buffers.

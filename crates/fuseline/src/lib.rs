@@ -1,0 +1,1 @@
+//! Operator fusion for deep learning: lazy tensors, compile, nn.

@@ -1,0 +1,1 @@
+//! Comp and sizes to tile program: loop structure, vector axis, tiles, stages.

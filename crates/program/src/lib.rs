@@ -1,0 +1,1 @@
+//! What a device executes: tile programs for the CPU.

@@ -1,0 +1,1 @@
+//! CPU device: memory, threads, the tile VM and its GEMM.

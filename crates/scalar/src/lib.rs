@@ -1,0 +1,23 @@
+//! One point of a tensor program: dtypes, scalar values, the scalar op table, combiners,
+//! symbolic integers and the facts known about them.
+//!
+//! Adding a scalar op is one row in [`op`] (name, arity, dtype rule), one arm in `eval`, and one test.
+
+mod combiner;
+mod dtype;
+mod eval;
+mod facts;
+mod op;
+mod sym;
+mod value;
+
+pub use combiner::{Combiner, CombinerInfo};
+pub use dtype::DType;
+pub use eval::eval;
+pub use facts::Facts;
+pub use op::ScalarOp;
+pub use sym::{Sym, Var};
+pub use value::Scalar;
+
+/// A shape: one symbolic extent per axis.
+pub type Shape = smallvec::SmallVec<[Sym; 4]>;

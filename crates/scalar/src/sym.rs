@@ -1,0 +1,1 @@
+//! Symbolic integers (contract; see the helper's implementation).

@@ -1,0 +1,1 @@
+//! Filetests, graph generator, differential runner, reducer.

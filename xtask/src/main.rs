@@ -1,0 +1,2 @@
+//! Project tasks: benchmarks and generated files.
+fn main() {}

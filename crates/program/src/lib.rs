@@ -1,1 +1,64 @@
 //! What a device executes: tile programs for the CPU.
+//!
+//! A [`TileProgram`] is concrete: every size and stride is a number. Lowering makes it from a `Comp` and the sizes of
+//! one call, in microseconds, and executables cache it per size tuple. The same program is executed by the tile VM
+//! and, later, by a machine-code emitter.
+
+mod body;
+mod gemm;
+mod nest;
+mod text;
+mod verify;
+
+pub use body::{Affine, Body, Bound, Instr, Reg, RegDecl, Ty};
+pub use gemm::{Gemm, PackSource};
+pub use nest::{Nest, Stage, TileAxis};
+pub use verify::verify;
+
+use scalar::DType;
+
+/// How a program uses a buffer argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Only read.
+    Read,
+    /// Only written.
+    Write,
+    /// Read and written at the same position of the same point.
+    ReadWrite,
+}
+
+/// One buffer argument. Launching passes one pointer per parameter, already offset.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Param {
+    /// Name for text and errors.
+    pub name: String,
+    /// Stored element type.
+    pub dtype: DType,
+    /// Use.
+    pub access: Access,
+    /// Elements reachable from the pointer, for bounds checks of value-dependent indices and for sanitiser tests.
+    pub elements: u64,
+}
+
+/// Phases separated by barriers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Loops over tiles.
+    Nest(Nest),
+    /// A matrix product with packing bodies and an epilogue body.
+    Gemm(Gemm),
+}
+
+/// A program for the CPU.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TileProgram {
+    /// Kernel name.
+    pub name: String,
+    /// Buffer arguments, workspaces included.
+    pub params: Vec<Param>,
+    /// What runs, in order, with a barrier after each.
+    pub phases: Vec<Phase>,
+    /// Messages of run-time checks; [`Instr::LoadAt`] and [`Instr::StoreAt`] refer to them by index.
+    pub checks: Vec<String>,
+}

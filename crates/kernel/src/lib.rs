@@ -1,1 +1,15 @@
-//! What one kernel computes (Comp), the device it is for (Target) and what it costs (estimate).
+//! One kernel: what it computes ([`Comp`]), the device it is for ([`Target`]) and what it costs ([`estimate`]).
+//!
+//! A [`Comp`] says, per point of a domain of named axes, what is loaded, computed and stored. Views are gone: only index
+//! expressions remain. It stays symbolic in the graph's dimensions; lowering binds them.
+
+mod comp;
+mod estimate;
+mod target;
+mod text;
+mod verify;
+
+pub use comp::{Arg, Axis, AxisSet, Comp, Cond, Def, Store, Value, ValueId};
+pub use estimate::{Bound, Class, Estimate, Summary, estimate, op_cost};
+pub use target::Target;
+pub use verify::verify;

@@ -1,0 +1,248 @@
+//! The per-point computation of one kernel.
+
+use std::collections::BTreeMap;
+
+use scalar::{Combiner, DType, Scalar, ScalarOp, Shape, Sym, Var};
+use smallvec::SmallVec;
+
+/// Index of a value in [`Comp::values`]; operands have smaller ids.
+pub type ValueId = u32;
+
+/// Set of axes of one [`Comp`], by bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AxisSet(pub u64);
+
+impl AxisSet {
+    /// Most axes of one comp.
+    pub const MAX: usize = 64;
+
+    /// The set of one axis.
+    pub fn one(axis: usize) -> AxisSet {
+        AxisSet(1 << axis)
+    }
+    /// Whether an axis is in the set.
+    pub fn has(self, axis: usize) -> bool {
+        self.0 >> axis & 1 == 1
+    }
+    /// Union.
+    #[must_use]
+    pub fn union(self, other: AxisSet) -> AxisSet {
+        AxisSet(self.0 | other.0)
+    }
+    /// Intersection.
+    #[must_use]
+    pub fn and(self, other: AxisSet) -> AxisSet {
+        AxisSet(self.0 & other.0)
+    }
+    /// Difference.
+    #[must_use]
+    pub fn minus(self, other: AxisSet) -> AxisSet {
+        AxisSet(self.0 & !other.0)
+    }
+    /// Whether it has no axes.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+    /// Members, ascending.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..Self::MAX).filter(move |&a| self.has(a))
+    }
+}
+
+impl FromIterator<usize> for AxisSet {
+    fn from_iter<T: IntoIterator<Item = usize>>(iter: T) -> Self {
+        iter.into_iter().fold(AxisSet::default(), |s, a| s.union(AxisSet::one(a)))
+    }
+}
+
+/// A domain axis.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Axis {
+    /// Variable that index expressions use; runs over `0..extent`.
+    pub var: Var,
+    /// Extent.
+    pub extent: Sym,
+    /// Inner axes are reduced, scanned or iterated sequentially for each point of the parallel axes.
+    pub inner: bool,
+}
+
+/// A condition `0 ≤ expr < extent`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cond {
+    /// Tested expression over axes and value variables.
+    pub expr: Sym,
+    /// Exclusive upper limit.
+    pub extent: Sym,
+}
+
+/// A buffer argument with the logical shape that index expressions address.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Arg {
+    /// Name for text.
+    pub name: String,
+    /// Element type.
+    pub dtype: DType,
+    /// Logical shape; strides come with the buffer at launch.
+    pub shape: Shape,
+    /// The kernel writes it.
+    pub written: bool,
+    /// A weight.
+    pub frozen: bool,
+}
+
+/// How a value is defined.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Def {
+    /// A constant.
+    Const(Scalar),
+    /// Integer value (i64) of an expression over axes, dimensions and value variables.
+    Index(Sym),
+    /// Whether all conditions hold.
+    Pred(Vec<Cond>),
+    /// Element of an argument, one index per axis of the argument; `fill` where a condition fails.
+    Load {
+        /// Argument.
+        arg: usize,
+        /// Index per axis.
+        index: Vec<Sym>,
+        /// Conditions; empty means always.
+        when: Vec<Cond>,
+        /// Value where a condition fails.
+        fill: Scalar,
+    },
+    /// Pointwise op.
+    Op(ScalarOp, SmallVec<[ValueId; 3]>),
+    /// Reduction over inner axes; read components with [`Def::Component`] when the combiner has several.
+    Reduce {
+        /// Combiner.
+        combiner: Combiner,
+        /// Operands per element.
+        src: SmallVec<[ValueId; 3]>,
+        /// Reduced axes.
+        axes: AxisSet,
+        /// Index within the reduced space, row-major, for arg-reductions.
+        index: Option<ValueId>,
+    },
+    /// Inclusive scan along one inner axis.
+    Scan {
+        /// Combiner.
+        combiner: Combiner,
+        /// Operands per element.
+        src: SmallVec<[ValueId; 3]>,
+        /// Scanned axis.
+        axis: usize,
+        /// Position along the axis, for arg-scans.
+        index: Option<ValueId>,
+    },
+    /// `Σ a·b` over inner axes, accumulated in a dtype.
+    Contract {
+        /// First factor.
+        a: ValueId,
+        /// Second factor.
+        b: ValueId,
+        /// Contracted axes.
+        axes: AxisSet,
+        /// Accumulator.
+        acc: DType,
+    },
+    /// One component of a multi-component reduction or scan.
+    Component(ValueId, usize),
+    /// An index that must lie in `0..limit` where the conditions hold; clamped, with an error recorded otherwise.
+    Check {
+        /// Tested value (i64).
+        value: ValueId,
+        /// Exclusive limit.
+        limit: Sym,
+        /// Conditions under which it is tested.
+        when: Vec<Cond>,
+        /// The error's message.
+        message: String,
+    },
+}
+
+/// A value of the per-point computation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Value {
+    /// Definition.
+    pub def: Def,
+    /// Element type. Multi-component definitions carry their first component's.
+    pub dtype: DType,
+    /// Axes over which it varies.
+    pub free: AxisSet,
+}
+
+/// A write of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Store {
+    /// Argument.
+    pub arg: usize,
+    /// Index per axis of the argument.
+    pub index: Vec<Sym>,
+    /// Conditions; empty means always.
+    pub when: Vec<Cond>,
+    /// Written value.
+    pub value: ValueId,
+    /// Combination with what is there; `None` overwrites.
+    pub combine: Option<ScalarOp>,
+    /// Several points may write one position: they run in order.
+    pub collides: bool,
+}
+
+/// What one kernel phase computes for each point of its domain.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Comp {
+    /// Domain axes: parallel ones first.
+    pub axes: Vec<Axis>,
+    /// Arguments, shared by all comps of a kernel.
+    pub args: Vec<Arg>,
+    /// Values in order.
+    pub values: Vec<Value>,
+    /// Variables that stand for values in index expressions.
+    pub value_vars: BTreeMap<Var, ValueId>,
+    /// Writes.
+    pub stores: Vec<Store>,
+}
+
+impl Comp {
+    /// The value.
+    pub fn value(&self, id: ValueId) -> &Value {
+        &self.values[id as usize]
+    }
+    /// Axis number of a variable.
+    pub fn axis_of(&self, var: Var) -> Option<usize> {
+        self.axes.iter().position(|a| a.var == var)
+    }
+    /// Axes and value-variable dependences of an index expression.
+    pub fn free_of(&self, expr: &Sym) -> AxisSet {
+        expr.vars().into_iter().fold(AxisSet::default(), |set, v| match (self.axis_of(v), self.value_vars.get(&v)) {
+            (Some(a), _) => set.union(AxisSet::one(a)),
+            (None, Some(&value)) => set.union(self.value(value).free),
+            (None, None) => set,
+        })
+    }
+    /// Inner axes.
+    pub fn inner(&self) -> AxisSet {
+        self.axes.iter().enumerate().filter(|(_, a)| a.inner).map(|(i, _)| i).collect()
+    }
+    /// Operands of a value, index dependences included.
+    pub fn operands(&self, id: ValueId) -> SmallVec<[ValueId; 4]> {
+        let vars = |exprs: &mut dyn Iterator<Item = &Sym>| -> SmallVec<[ValueId; 4]> {
+            exprs.flat_map(Sym::vars).filter_map(|v| self.value_vars.get(&v).copied()).collect()
+        };
+        match &self.value(id).def {
+            Def::Const(_) => SmallVec::new(),
+            Def::Index(e) => vars(&mut std::iter::once(e)),
+            Def::Pred(conds) => vars(&mut conds.iter().map(|c| &c.expr)),
+            Def::Load { index, when, .. } => vars(&mut index.iter().chain(when.iter().map(|c| &c.expr))),
+            Def::Op(_, args) => args.iter().copied().collect(),
+            Def::Reduce { src, index, .. } | Def::Scan { src, index, .. } => src.iter().copied().chain(*index).collect(),
+            Def::Contract { a, b, .. } => SmallVec::from_slice(&[*a, *b]),
+            Def::Component(v, _) => SmallVec::from_slice(&[*v]),
+            Def::Check { value, when, .. } => {
+                let mut all = vars(&mut when.iter().map(|c| &c.expr));
+                all.push(*value);
+                all
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The cost model: one sum of named terms, fed by a [`Target`]. No op is special.
+
+use scalar::ScalarOp;
+
+use crate::Target;
+
+/// Kernel class, decided by the members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Parallel axes only.
+    Pointwise,
+    /// Reductions per point of the parallel axes.
+    Row,
+    /// A matrix product with prologue and epilogue.
+    Contraction,
+    /// Scans.
+    Scan,
+    /// Writes that may collide.
+    Scatter,
+    /// A registry call or a control-flow region.
+    Opaque,
+}
+
+/// Additive summary of one kernel, in the sizes that the plan is made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Bytes read from buffers, each buffer element once.
+    pub read: f64,
+    /// Bytes written.
+    pub written: f64,
+    /// Pointwise work in units of one cheap f32 operation.
+    pub ops: f64,
+    /// FLOPs of contractions (multiply and add count two).
+    pub contract_flops: f64,
+    /// Bytes that packing moves beyond reading the operands once.
+    pub packed: f64,
+    /// Phases: one launch each.
+    pub launches: f64,
+}
+
+/// What limits a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// Bytes over bandwidth.
+    Memory,
+    /// Operations.
+    Compute,
+    /// The fixed cost of launching.
+    Latency,
+}
+
+/// Prediction for one kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Seconds.
+    pub time: f64,
+    /// Bytes moved.
+    pub bytes: f64,
+    /// Largest term.
+    pub bound: Bound,
+}
+
+impl Summary {
+    /// Bytes read and written.
+    pub fn bytes(&self) -> f64 {
+        self.read + self.written
+    }
+    /// All floating-point work.
+    pub fn flops(&self) -> f64 {
+        self.ops + self.contract_flops
+    }
+}
+
+/// Predicts a kernel's time: the memory and compute terms overlap, launch and packing add.
+pub fn estimate(s: &Summary, target: &Target) -> Estimate {
+    let memory = s.bytes() / target.bandwidth;
+    let compute = s.ops / target.pointwise_ops + s.contract_flops / target.gemm_flops;
+    let latency = s.launches * target.launch;
+    let packing = s.packed / target.bandwidth;
+    let bound = if latency > memory.max(compute) {
+        Bound::Latency
+    } else if memory >= compute {
+        Bound::Memory
+    } else {
+        Bound::Compute
+    };
+    Estimate { time: memory.max(compute) + packing + latency, bytes: s.bytes(), bound }
+}
+
+/// Relative cost of a scalar op, in cheap f32 operations.
+pub fn op_cost(op: ScalarOp) -> f64 {
+    use ScalarOp as S;
+    match op {
+        S::Exp | S::Exp2 | S::Sigmoid | S::Tanh | S::Log | S::Log2 => 6.0,
+        S::Erf | S::Expm1 | S::Log1p | S::Sin | S::Cos => 8.0,
+        S::Tan | S::Asin | S::Acos | S::Atan | S::Sinh | S::Cosh | S::Asinh | S::Acosh | S::Atanh => 20.0,
+        S::Pow | S::Atan2 | S::Rem | S::Mod | S::FloorDiv | S::Philox(_) => 20.0,
+        S::Div | S::Recip | S::Sqrt | S::Rsqrt => 2.0,
+        _ => 1.0,
+    }
+}

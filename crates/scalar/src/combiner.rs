@@ -47,8 +47,17 @@ pub struct CombinerInfo {
 impl Combiner {
     /// Every row.
     pub const ALL: [Combiner; 11] = [
-        Combiner::Sum, Combiner::Prod, Combiner::Max, Combiner::Min, Combiner::Any, Combiner::All, Combiner::ArgMax,
-        Combiner::ArgMin, Combiner::Welford, Combiner::MaxSum, Combiner::Affine,
+        Combiner::Sum,
+        Combiner::Prod,
+        Combiner::Max,
+        Combiner::Min,
+        Combiner::Any,
+        Combiner::All,
+        Combiner::ArgMax,
+        Combiner::ArgMin,
+        Combiner::Welford,
+        Combiner::MaxSum,
+        Combiner::Affine,
     ];
 
     /// The table row.

@@ -5,7 +5,7 @@
 
 mod combiner;
 mod dtype;
-mod eval;
+
 mod facts;
 mod op;
 mod sym;
@@ -13,7 +13,7 @@ mod value;
 
 pub use combiner::{Combiner, CombinerInfo};
 pub use dtype::DType;
-pub use eval::eval;
+
 pub use facts::Facts;
 pub use op::ScalarOp;
 pub use sym::{Sym, Var};

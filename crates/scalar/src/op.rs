@@ -136,11 +136,62 @@ use ScalarOp as S;
 impl ScalarOp {
     /// Rows without a parameter, for tables and text.
     pub const PLAIN: [ScalarOp; 56] = [
-        S::Neg, S::Abs, S::Sign, S::Sqrt, S::Rsqrt, S::Recip, S::Exp, S::Exp2, S::Expm1, S::Log, S::Log2, S::Log1p, S::Sin,
-        S::Cos, S::Tan, S::Asin, S::Acos, S::Atan, S::Sinh, S::Cosh, S::Asinh, S::Acosh, S::Atanh, S::Tanh, S::Erf,
-        S::Sigmoid, S::Floor, S::Ceil, S::Trunc, S::Round, S::Not, S::IsNan, S::IsInf, S::Add, S::Sub, S::Mul, S::Div,
-        S::FloorDiv, S::Rem, S::Mod, S::Max, S::Min, S::Pow, S::Atan2, S::And, S::Or, S::Xor, S::Shl, S::Shr, S::Lt, S::Le,
-        S::Gt, S::Ge, S::Eq, S::Ne, S::Select,
+        S::Neg,
+        S::Abs,
+        S::Sign,
+        S::Sqrt,
+        S::Rsqrt,
+        S::Recip,
+        S::Exp,
+        S::Exp2,
+        S::Expm1,
+        S::Log,
+        S::Log2,
+        S::Log1p,
+        S::Sin,
+        S::Cos,
+        S::Tan,
+        S::Asin,
+        S::Acos,
+        S::Atan,
+        S::Sinh,
+        S::Cosh,
+        S::Asinh,
+        S::Acosh,
+        S::Atanh,
+        S::Tanh,
+        S::Erf,
+        S::Sigmoid,
+        S::Floor,
+        S::Ceil,
+        S::Trunc,
+        S::Round,
+        S::Not,
+        S::IsNan,
+        S::IsInf,
+        S::Add,
+        S::Sub,
+        S::Mul,
+        S::Div,
+        S::FloorDiv,
+        S::Rem,
+        S::Mod,
+        S::Max,
+        S::Min,
+        S::Pow,
+        S::Atan2,
+        S::And,
+        S::Or,
+        S::Xor,
+        S::Shl,
+        S::Shr,
+        S::Lt,
+        S::Le,
+        S::Gt,
+        S::Ge,
+        S::Eq,
+        S::Ne,
+        S::Select,
     ];
 
     /// Text-form name; parameterised rows print as `cast.f32`, `bitcast.i32`, `philox.7`.
@@ -189,7 +240,11 @@ impl ScalarOp {
         }
         let d = args[args.len() - 1];
         let same = |args: &[DType]| {
-            if args.iter().all(|&a| a == d) { Ok(d) } else { Err(format!("{name} needs operands of one dtype, got {}", list(args))) }
+            if args.iter().all(|&a| a == d) {
+                Ok(d)
+            } else {
+                Err(format!("{name} needs operands of one dtype, got {}", list(args)))
+            }
         };
         let need = |ok: bool, what: &str| if ok { Ok(d) } else { Err(format!("{name} needs {what}, got {d}")) };
         match self {
@@ -208,7 +263,9 @@ impl ScalarOp {
             S::Neg | S::Abs | S::Sign => need(d != DType::Bool, "a number"),
             S::Floor | S::Ceil | S::Trunc | S::Round => need(d.is_float(), "a float"),
             S::Add | S::Mul | S::Max | S::Min => same(args),
-            S::Sub | S::Div | S::FloorDiv | S::Rem | S::Mod | S::Pow => same(args).and_then(|_| need(d != DType::Bool, "numbers")),
+            S::Sub | S::Div | S::FloorDiv | S::Rem | S::Mod | S::Pow => {
+                same(args).and_then(|_| need(d != DType::Bool, "numbers"))
+            }
             S::Atan2 | S::Fma => same(args).and_then(|_| need(d.is_float(), "floats")),
             _ => need(d.is_float(), "a float"),
         }

@@ -106,7 +106,9 @@ impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.dtype {
             DType::Bool => write!(f, "{}", self.bits != 0),
-            DType::F32 => fmt_float(f, f64::from(f32::from_bits(self.bits as u32)), &format!("{:?}", f32::from_bits(self.bits as u32))),
+            DType::F32 => {
+                fmt_float(f, f64::from(f32::from_bits(self.bits as u32)), &format!("{:?}", f32::from_bits(self.bits as u32)))
+            }
             d if d.is_float() => fmt_float(f, self.as_f64(), &format!("{:?}", self.as_f64())),
             DType::U64 => write!(f, "{}", self.bits),
             _ => write!(f, "{}", self.as_i64()),

@@ -1,1 +1,0 @@
-//! Symbolic integers (contract; see the helper's implementation).

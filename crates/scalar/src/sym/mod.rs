@@ -1,0 +1,217 @@
+//! Symbolic integers: canonical polynomials over variables, floor divisions, remainders, minima and maxima.
+//!
+//! Values are mathematical integers; `//` and `%` round toward −∞. A divisor, and every factor of it, is assumed
+//! positive. Whatever does not fit (an i64 coefficient, a constant divisor that is not positive, an expression beyond
+//! the size limits) becomes the poison value [`Sym::overflow`], which absorbs every operation and evaluates to an error.
+
+mod build;
+mod ops;
+mod poly;
+mod query;
+mod text;
+mod var;
+
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use poly::Mono;
+pub(crate) use poly::Term;
+pub use var::Var;
+
+/// A symbolic integer in canonical form; equality is structural.
+///
+/// ```
+/// use scalar::Sym;
+/// let x = Sym::parse("(4*i + j)//4").unwrap();
+/// assert_eq!(x.to_string(), "j//4 + i");
+/// ```
+#[derive(Clone)]
+pub struct Sym(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Const(i64),
+    Poly(Arc<Poly>),
+    Overflow,
+}
+
+/// At least one term with at least one atom; terms ascending (highest degree first), coefficients not zero.
+struct Poly {
+    terms: Vec<Term>,
+    size: usize,
+    depth: usize,
+}
+
+/// An indivisible factor of a term.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Atom {
+    /// A variable.
+    Var(Var),
+    /// ⌊numerator / divisor⌋.
+    FloorDiv(Sym, Sym),
+    /// numerator − divisor · ⌊numerator / divisor⌋.
+    Mod(Sym, Sym),
+    /// Least of two or more, ascending.
+    Min(Arc<[Sym]>),
+    /// Greatest of two or more, ascending.
+    Max(Arc<[Sym]>),
+}
+
+/// Most nodes in one expression tree.
+const MAX_SIZE: usize = 4096;
+/// Deepest nesting of atoms.
+const MAX_DEPTH: usize = 48;
+
+impl Sym {
+    /// Zero.
+    pub const ZERO: Sym = Sym(Repr::Const(0));
+    /// One.
+    pub const ONE: Sym = Sym(Repr::Const(1));
+
+    /// The poison value: not a number, absorbs every operation.
+    pub const fn overflow() -> Sym {
+        Sym(Repr::Overflow)
+    }
+    /// A variable.
+    pub fn var(v: Var) -> Sym {
+        Sym::atom(Atom::Var(v))
+    }
+    /// The variable of that name.
+    pub fn named(name: &str) -> Sym {
+        Sym::var(Var::new(name))
+    }
+    /// The product of all; 1 if there are none.
+    pub fn product<S: std::borrow::Borrow<Sym>>(factors: impl IntoIterator<Item = S>) -> Sym {
+        factors.into_iter().fold(Sym::ONE, |acc, f| &acc * f.borrow())
+    }
+    /// The value if it is a constant.
+    pub fn as_int(&self) -> Option<i64> {
+        match self.0 {
+            Repr::Const(c) => Some(c),
+            _ => None,
+        }
+    }
+    /// The variable if it is exactly one.
+    pub fn as_var(&self) -> Option<Var> {
+        match self.as_atom() {
+            Some(Atom::Var(v)) => Some(*v),
+            _ => None,
+        }
+    }
+    /// Whether it is the constant 0.
+    pub fn is_zero(&self) -> bool {
+        self.is(0)
+    }
+    /// Whether it is the constant 1.
+    pub fn is_one(&self) -> bool {
+        self.is(1)
+    }
+    /// Whether it is the constant `c`.
+    pub fn is(&self, c: i64) -> bool {
+        self.as_int() == Some(c)
+    }
+    /// Whether it is the poison value.
+    pub fn is_overflow(&self) -> bool {
+        matches!(self.0, Repr::Overflow)
+    }
+
+    pub(crate) fn as_atom(&self) -> Option<&Atom> {
+        match &self.0 {
+            Repr::Poly(p) => match p.terms.as_slice() {
+                [Term { mono, coef: 1 }] => mono.single(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+    pub(crate) fn atom(a: Atom) -> Sym {
+        Sym::from_terms(vec![Term { mono: Mono::of(a), coef: 1 }])
+    }
+    /// One term on its own.
+    pub(crate) fn from_term(t: Term) -> Sym {
+        Sym::from_terms(vec![t])
+    }
+    /// The terms; a constant other than 0 is one term without atoms, 0 and the poison value have none.
+    pub(crate) fn terms(&self) -> std::borrow::Cow<'_, [Term]> {
+        match &self.0 {
+            Repr::Poly(p) => p.terms.as_slice().into(),
+            Repr::Const(c) if *c != 0 => vec![Term { mono: Mono::unit(), coef: *c }].into(),
+            _ => Vec::new().into(),
+        }
+    }
+    /// From sorted, combined terms; checks the limits.
+    pub(crate) fn from_terms(terms: Vec<Term>) -> Sym {
+        match terms.as_slice() {
+            [] => return Sym::ZERO,
+            [Term { mono, coef }] if mono.degree() == 0 => return Sym(Repr::Const(*coef)),
+            _ => {}
+        }
+        let size = terms.iter().map(|t| 1 + t.mono.atoms().iter().map(Atom::size).sum::<usize>()).sum();
+        let depth = 1 + terms.iter().flat_map(|t| t.mono.atoms()).map(Atom::depth).max().unwrap_or(0);
+        if size > MAX_SIZE || depth > MAX_DEPTH {
+            Sym::overflow()
+        } else {
+            Sym(Repr::Poly(Arc::new(Poly { terms, size, depth })))
+        }
+    }
+    fn size(&self) -> usize {
+        if let Repr::Poly(p) = &self.0 { p.size } else { 1 }
+    }
+    fn depth(&self) -> usize {
+        if let Repr::Poly(p) = &self.0 { p.depth } else { 0 }
+    }
+    fn key(&self) -> (u8, i64, &[Term]) {
+        match &self.0 {
+            Repr::Const(c) => (0, *c, &[]),
+            Repr::Poly(p) => (1, 0, &p.terms),
+            Repr::Overflow => (2, 0, &[]),
+        }
+    }
+    fn same(&self, other: &Sym) -> bool {
+        matches!((&self.0, &other.0), (Repr::Poly(a), Repr::Poly(b)) if Arc::ptr_eq(a, b))
+    }
+}
+
+impl Atom {
+    fn fold(&self, f: impl Fn(&Sym) -> usize, join: impl Fn(usize, usize) -> usize) -> usize {
+        match self {
+            Atom::Var(_) => 0,
+            Atom::FloorDiv(x, d) | Atom::Mod(x, d) => join(f(x), f(d)),
+            Atom::Min(list) | Atom::Max(list) => list.iter().map(f).fold(0, join),
+        }
+    }
+    fn size(&self) -> usize {
+        1 + self.fold(Sym::size, |a, b| a + b)
+    }
+    fn depth(&self) -> usize {
+        self.fold(Sym::depth, usize::max)
+    }
+}
+
+impl PartialEq for Sym {
+    fn eq(&self, other: &Sym) -> bool {
+        self.same(other) || self.key() == other.key()
+    }
+}
+impl Eq for Sym {}
+impl PartialOrd for Sym {
+    fn partial_cmp(&self, other: &Sym) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Sym {
+    fn cmp(&self, other: &Sym) -> Ordering {
+        if self.same(other) { Ordering::Equal } else { self.key().cmp(&other.key()) }
+    }
+}
+impl Hash for Sym {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+impl Default for Sym {
+    fn default() -> Sym {
+        Sym::ZERO
+    }
+}

@@ -5,15 +5,16 @@
 
 mod combiner;
 mod dtype;
-
+mod eval;
 mod facts;
 mod op;
+mod philox;
 mod sym;
 mod value;
 
 pub use combiner::{Combiner, CombinerInfo};
 pub use dtype::DType;
-
+pub use eval::{eval, eval_f64};
 pub use facts::Facts;
 pub use op::ScalarOp;
 pub use sym::{Sym, Var};

@@ -12,7 +12,7 @@ pub enum ScalarOp {
     Neg,
     /// |x| (wraps for the least integer).
     Abs,
-    /// −1, 0 or 1 in x's dtype; NaN stays NaN.
+    /// −1, +0 or 1 in x's dtype; NaN stays NaN.
     Sign,
     /// Square root.
     Sqrt,
@@ -74,7 +74,8 @@ pub enum ScalarOp {
     IsNan,
     /// Whether x is ±∞; bool result.
     IsInf,
-    /// Converts to a dtype: float→int truncates and saturates (NaN → 0), int→int wraps, anything→bool is `x ≠ 0`.
+    /// Converts to a dtype: float→int truncates and saturates (NaN → 0), int→int wraps, anything→bool is `x ≠ 0`;
+    /// f64 and 32- or 64-bit integers reach f16 and bf16 through f32, as in PyTorch.
     Cast(DType),
     /// Same bits, other dtype of the same size.
     Bitcast(DType),
@@ -92,9 +93,9 @@ pub enum ScalarOp {
     Rem,
     /// Remainder with the sign of b (Python `%`); integer division by zero gives 0.
     Mod,
-    /// Greater of two; NaN if either is NaN.
+    /// Greater of two; NaN if either is NaN; the first of ±0.
     Max,
-    /// Lesser of two; NaN if either is NaN.
+    /// Lesser of two; NaN if either is NaN; the first of ±0.
     Min,
     /// aᵇ; integers by repeated multiplication with wrapping, negative exponents give 0 (1 and −1 excepted).
     Pow,

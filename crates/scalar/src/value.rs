@@ -31,7 +31,7 @@ impl Scalar {
             DType::I64 => (v as i64) as u64,
             _ => {
                 let (lo, hi) = int_range(dtype);
-                (v.max(lo as f64).min(hi as f64) as i64) as u64
+                (v as i64).clamp(lo, hi) as u64
             }
         };
         Scalar::from_bits(dtype, bits)
@@ -106,10 +106,8 @@ impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.dtype {
             DType::Bool => write!(f, "{}", self.bits != 0),
-            DType::F32 => {
-                fmt_float(f, f64::from(f32::from_bits(self.bits as u32)), &format!("{:?}", f32::from_bits(self.bits as u32)))
-            }
-            d if d.is_float() => fmt_float(f, self.as_f64(), &format!("{:?}", self.as_f64())),
+            DType::F64 => fmt_float(f, self.as_f64(), &format!("{:?}", self.as_f64())),
+            d if d.is_float() => fmt_float(f, self.as_f64(), &format!("{:?}", self.as_f64() as f32)),
             DType::U64 => write!(f, "{}", self.bits),
             _ => write!(f, "{}", self.as_i64()),
         }

@@ -1,1 +1,20 @@
 //! Graph to plan: index maps, legality, choice of fusion groups, buffers.
+//!
+//! * [`index`]: where a view's output position reads its operand (`pull`), and where an operand's position lands (`push`)
+//! * [`build`]: a group of nodes as a [`kernel::Comp`]: placement of its outputs over one domain, then evaluation on demand
+//! * [`choose`]: which nodes form a group, by time saved
+//! * [`plan`]: the kernels in order, and the buffers they need
+//!
+//! No rule here knows the name of a network layer.
+
+pub mod build;
+//choose
+pub mod index;
+mod place;
+//plan
+mod sizes;
+mod text;
+
+pub use build::{Group, Refusal};
+//pub use plan::{Kernel, Plan, Source, Step, Storage, plan};
+pub use sizes::Sizes;

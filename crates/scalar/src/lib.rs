@@ -17,7 +17,7 @@ pub use dtype::DType;
 pub use eval::{eval, eval_f64};
 pub use facts::Facts;
 pub use op::ScalarOp;
-pub use sym::{Sym, Var};
+pub use sym::{Arithmetic, Sym, Var};
 pub use value::Scalar;
 
 /// A shape: one symbolic extent per axis.

@@ -5,6 +5,7 @@
 //! the size limits) becomes the poison value [`Sym::overflow`], which absorbs every operation and evaluates to an error.
 
 mod build;
+mod interpret;
 mod ops;
 mod poly;
 mod query;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 use poly::Mono;
 pub(crate) use poly::Term;
+pub use interpret::Arithmetic;
 pub use var::Var;
 
 /// A symbolic integer in canonical form; equality is structural.

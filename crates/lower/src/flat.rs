@@ -1,0 +1,443 @@
+//! A comp with every size bound.
+//!
+//! Indices are flattened with the arguments' strides. Then axes are merged where every expression sees them as one, and
+//! split where expressions divide them, until accesses are affine (or cannot become so).
+
+use base::Result;
+use kernel::{AxisSet, Def, ValueId};
+use scalar::{Combiner, DType, Scalar, ScalarOp, Var};
+use smallvec::SmallVec;
+
+use crate::lin::{Atom, Lin, Ranges, Reader};
+use crate::{Layout, Request, unsupported};
+
+/// A condition `0 ≤ expr < extent`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FlatCond {
+    pub(crate) expr: Lin,
+    pub(crate) extent: i64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum FlatDef {
+    Const(Scalar),
+    Index(Lin),
+    Pred(Vec<FlatCond>),
+    Load { arg: usize, index: Lin, when: Vec<FlatCond>, fill: Scalar },
+    Op(ScalarOp, SmallVec<[ValueId; 3]>),
+    Reduce { combiner: Combiner, src: SmallVec<[ValueId; 3]>, axes: AxisSet, index: Option<ValueId> },
+    Scan { combiner: Combiner, src: SmallVec<[ValueId; 3]>, axis: usize, index: Option<ValueId> },
+    Contract { a: ValueId, b: ValueId, axes: AxisSet, acc: DType },
+    Component(ValueId, usize),
+    Check { value: ValueId, limit: i64, when: Vec<FlatCond>, message: String },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct FlatValue {
+    pub(crate) def: FlatDef,
+    pub(crate) dtype: DType,
+    pub(crate) free: AxisSet,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct FlatStore {
+    pub(crate) arg: usize,
+    pub(crate) index: Lin,
+    pub(crate) when: Vec<FlatCond>,
+    pub(crate) value: ValueId,
+    pub(crate) combine: Option<ScalarOp>,
+    pub(crate) collides: bool,
+}
+
+/// A comp over concrete loop axes. Axes of extent 1 may remain in sets; they have no terms.
+#[derive(Clone, Debug)]
+pub(crate) struct Flat {
+    pub(crate) extents: Vec<i64>,
+    pub(crate) inner: AxisSet,
+    /// Axes outermost first; merged-away axes are absent.
+    pub(crate) order: Vec<usize>,
+    pub(crate) values: Vec<FlatValue>,
+    pub(crate) stores: Vec<FlatStore>,
+    pub(crate) arg_dtypes: Vec<DType>,
+    pub(crate) frozen: Vec<bool>,
+    limits: Vec<Option<i64>>,
+}
+
+impl Ranges for Flat {
+    fn axis(&self, axis: usize) -> (i64, i64) {
+        (0, self.extents[axis] - 1)
+    }
+    fn value(&self, value: ValueId) -> (i64, i64) {
+        self.limits[value as usize].map_or((i64::MIN / 4, i64::MAX / 4), |n| (0, (n - 1).max(0)))
+    }
+}
+
+struct AxisRanges<'a> {
+    extents: &'a [i64],
+    limits: &'a [Option<i64>],
+}
+
+impl Ranges for AxisRanges<'_> {
+    fn axis(&self, axis: usize) -> (i64, i64) {
+        (0, self.extents[axis] - 1)
+    }
+    fn value(&self, value: ValueId) -> (i64, i64) {
+        self.limits.get(value as usize).copied().flatten().map_or((i64::MIN / 4, i64::MAX / 4), |n| (0, (n - 1).max(0)))
+    }
+}
+
+/// Binds sizes and makes accesses affine where possible.
+pub(crate) fn flatten(request: &Request<'_>) -> Result<Flat> {
+    let mut flat = bind(request)?;
+    flat.merge_all();
+    while flat.split_one() {}
+    flat.merge_all();
+    flat.drop_known_conditions();
+    Ok(flat)
+}
+
+fn bind(request: &Request<'_>) -> Result<Flat> {
+    let comp = request.comp;
+    let extents = comp.axes.iter().map(|a| a.extent.eval(request.dims)).collect::<Result<Vec<i64>>>()?;
+    let limits = comp
+        .values
+        .iter()
+        .map(|v| match &v.def {
+            Def::Check { limit, .. } => limit.eval(request.dims).map(Some),
+            _ => Ok(None),
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let ranges = AxisRanges { extents: &extents, limits: &limits };
+    let var = |v: Var| {
+        if let Some(axis) = comp.axis_of(v) {
+            return Some(if extents[axis] == 1 { Lin::constant(0) } else { Lin::axis(axis) });
+        }
+        if let Some(&value) = comp.value_vars.get(&v) {
+            return Some(Lin { base: 0, terms: vec![(Atom::Value(value), 1)] });
+        }
+        (request.dims)(v).map(Lin::constant)
+    };
+    let mut reader = Reader { var: &var, ranges: &ranges };
+    let mut b = Binder { reader: &mut reader, request };
+    let values = comp
+        .values
+        .iter()
+        .map(|v| Ok(FlatValue { def: b.def(&v.def)?, dtype: v.dtype, free: v.free }))
+        .collect::<Result<Vec<_>>>()?;
+    let stores = comp
+        .stores
+        .iter()
+        .map(|s| {
+            let index = b.index(&s.index, &request.layouts[s.arg])?;
+            let when = b.conds(&s.when)?;
+            Ok(FlatStore { arg: s.arg, index, when, value: s.value, combine: s.combine, collides: s.collides })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let inner = comp.inner();
+    Ok(Flat {
+        order: (0..extents.len()).filter(|&a| extents[a] != 1).collect(),
+        inner,
+        values,
+        stores,
+        arg_dtypes: comp.args.iter().map(|a| a.dtype).collect(),
+        frozen: comp.args.iter().map(|a| a.frozen).collect(),
+        limits,
+        extents,
+    })
+}
+
+struct Binder<'a, 'b> {
+    reader: &'a mut Reader<'b>,
+    request: &'a Request<'a>,
+}
+
+impl Binder<'_, '_> {
+    fn conds(&mut self, conds: &[kernel::Cond]) -> Result<Vec<FlatCond>> {
+        conds
+            .iter()
+            .map(|c| Ok(FlatCond { expr: self.reader.read(&c.expr)?, extent: c.extent.eval(self.request.dims)? }))
+            .collect()
+    }
+
+    fn index(&mut self, index: &[scalar::Sym], layout: &Layout) -> Result<Lin> {
+        let mut flat = Lin::constant(layout.offset);
+        for (i, stride) in index.iter().zip(&layout.strides) {
+            flat = flat.add(&self.reader.read(i)?.scale(*stride));
+        }
+        Ok(flat)
+    }
+
+    fn def(&mut self, def: &Def) -> Result<FlatDef> {
+        Ok(match def {
+            Def::Const(c) => FlatDef::Const(*c),
+            Def::Index(e) => FlatDef::Index(self.reader.read(e)?),
+            Def::Pred(conds) => FlatDef::Pred(self.conds(conds)?),
+            Def::Load { arg, index, when, fill } => FlatDef::Load {
+                arg: *arg,
+                index: self.index(index, &self.request.layouts[*arg])?,
+                when: self.conds(when)?,
+                fill: *fill,
+            },
+            Def::Op(op, args) => FlatDef::Op(*op, args.clone()),
+            Def::Reduce { combiner, src, axes, index } => {
+                FlatDef::Reduce { combiner: *combiner, src: src.clone(), axes: *axes, index: *index }
+            }
+            Def::Scan { combiner, src, axis, index } => {
+                FlatDef::Scan { combiner: *combiner, src: src.clone(), axis: *axis, index: *index }
+            }
+            Def::Contract { a, b, axes, acc } => FlatDef::Contract { a: *a, b: *b, axes: *axes, acc: *acc },
+            Def::Component(v, i) => FlatDef::Component(*v, *i),
+            Def::Check { value, limit, when, message } => FlatDef::Check {
+                value: *value,
+                limit: limit.eval(self.request.dims)?,
+                when: self.conds(when)?,
+                message: message.clone(),
+            },
+        })
+    }
+}
+
+impl Flat {
+    pub(crate) fn value(&self, id: ValueId) -> &FlatValue {
+        &self.values[id as usize]
+    }
+
+    /// Some parallel axis has no points.
+    pub(crate) fn empty_domain(&self) -> bool {
+        (0..self.extents.len()).any(|a| !self.inner.has(a) && self.extents[a] == 0)
+    }
+
+    /// Product of the extents of a set of axes.
+    pub(crate) fn points(&self, set: AxisSet) -> i64 {
+        set.iter().map(|a| self.extents[a]).product()
+    }
+
+    /// The set without axes that have one point.
+    pub(crate) fn live(&self, set: AxisSet) -> AxisSet {
+        set.iter().filter(|&a| self.extents[a] != 1).collect()
+    }
+
+    fn for_each_lin(&self, f: &mut dyn FnMut(&Lin)) {
+        for v in &self.values {
+            match &v.def {
+                FlatDef::Index(e) => f(e),
+                FlatDef::Pred(c) | FlatDef::Check { when: c, .. } => c.iter().for_each(|c| f(&c.expr)),
+                FlatDef::Load { index, when, .. } => {
+                    f(index);
+                    when.iter().for_each(|c| f(&c.expr));
+                }
+                _ => {}
+            }
+        }
+        for s in &self.stores {
+            f(&s.index);
+            s.when.iter().for_each(|c| f(&c.expr));
+        }
+    }
+
+    fn map_lins(&mut self, f: &dyn Fn(&Lin) -> Lin) {
+        let conds = |when: &mut Vec<FlatCond>| when.iter_mut().for_each(|c| c.expr = f(&c.expr));
+        for v in &mut self.values {
+            match &mut v.def {
+                FlatDef::Index(e) => *e = f(e),
+                FlatDef::Pred(c) | FlatDef::Check { when: c, .. } => conds(c),
+                FlatDef::Load { index, when, .. } => {
+                    *index = f(index);
+                    conds(when);
+                }
+                _ => {}
+            }
+        }
+        for s in &mut self.stores {
+            s.index = f(&s.index);
+            conds(&mut s.when);
+        }
+    }
+
+    fn for_each_set(&mut self, f: &dyn Fn(AxisSet) -> AxisSet) {
+        self.inner = f(self.inner);
+        for v in &mut self.values {
+            v.free = f(v.free);
+            match &mut v.def {
+                FlatDef::Reduce { axes, .. } | FlatDef::Contract { axes, .. } => *axes = f(*axes),
+                _ => {}
+            }
+        }
+    }
+
+    /// Merges every pair of neighbouring axes that all expressions see as one.
+    fn merge_all(&mut self) {
+        let mut i = 0;
+        while i + 1 < self.order.len() {
+            let (p, q) = (self.order[i], self.order[i + 1]);
+            if self.can_merge(p, q) {
+                self.merge(p, q);
+                i = i.saturating_sub(1);
+            } else {
+                i += 1;
+            }
+        }
+    }
+
+    fn can_merge(&self, p: usize, q: usize) -> bool {
+        if self.extents[p] == 0 || self.extents[q] == 0 || self.inner.has(p) != self.inner.has(q) {
+            return false;
+        }
+        let together = |set: AxisSet| set.has(p) == set.has(q);
+        let sets_agree = self.values.iter().all(|v| match &v.def {
+            FlatDef::Reduce { axes, .. } | FlatDef::Contract { axes, .. } => together(*axes) && together(v.free),
+            FlatDef::Scan { axis, .. } => *axis != p && *axis != q && together(v.free),
+            _ => together(v.free),
+        });
+        let mut agree = sets_agree;
+        let n = self.extents[q];
+        self.for_each_lin(&mut |e| e.visit(&mut |lin| agree &= lin.coef(p) == lin.coef(q).saturating_mul(n)));
+        agree
+    }
+
+    /// Makes `q` run over both axes.
+    fn merge(&mut self, p: usize, q: usize) {
+        self.extents[q] *= self.extents[p];
+        self.extents[p] = 1;
+        self.order.retain(|&a| a != p);
+        let fresh = AxisRanges { extents: &self.extents.clone(), limits: &self.limits.clone() };
+        self.map_lins(&|e| e.subst(&|a| (a == p).then(Lin::default), &fresh));
+        self.for_each_set(&|s| s.minus(AxisSet::one(p)));
+    }
+
+    /// Splits one axis that some expression divides; false when there is none.
+    fn split_one(&mut self) -> bool {
+        let mut found = None;
+        self.for_each_lin(&mut |e| {
+            e.visit_atoms(&mut |atom| {
+                let (Atom::Div(x, d) | Atom::Mod(x, d)) = atom else { return };
+                if let [(Atom::Axis(a), 1)] = x.terms[..]
+                    && x.base == 0
+                    && self.extents[a] > *d
+                    && self.extents[a] % d == 0
+                {
+                    found = found.or(Some((a, *d)));
+                }
+            });
+        });
+        let scanned = |a: usize| self.values.iter().any(|v| matches!(&v.def, FlatDef::Scan { axis, .. } if *axis == a));
+        let Some((a, d)) = found.filter(|&(a, _)| !scanned(a) && self.extents.len() < AxisSet::MAX) else { return false };
+        let low = self.extents.len();
+        self.extents.push(d);
+        self.extents[a] /= d;
+        let at = self.order.iter().position(|&x| x == a).unwrap_or(0);
+        self.order.insert(at + 1, low);
+        let fresh = AxisRanges { extents: &self.extents.clone(), limits: &self.limits.clone() };
+        self.map_lins(&|e| e.subst(&|x| (x == a).then(|| Lin::axis(a).scale(d).add(&Lin::axis(low))), &fresh));
+        self.for_each_set(&|s| if s.has(a) { s.union(AxisSet::one(low)) } else { s });
+        true
+    }
+
+    /// Drops conditions that always hold; loads that never happen become their fill.
+    fn drop_known_conditions(&mut self) {
+        let ranges = AxisRanges { extents: &self.extents.clone(), limits: &self.limits.clone() };
+        let verdict = |c: &FlatCond| {
+            let (lo, hi) = c.expr.range(&ranges);
+            if lo >= 0 && hi < c.extent {
+                Some(true)
+            } else if hi < 0 || lo >= c.extent {
+                Some(false)
+            } else {
+                None
+            }
+        };
+        for v in &mut self.values {
+            let FlatDef::Load { when, fill, .. } = &mut v.def else {
+                if let FlatDef::Pred(when) = &mut v.def {
+                    if when.iter().any(|c| verdict(c) == Some(false)) {
+                        v.def = FlatDef::Const(Scalar::bool(false));
+                    } else {
+                        when.retain(|c| verdict(c).is_none());
+                        if when.is_empty() {
+                            v.def = FlatDef::Const(Scalar::bool(true));
+                        }
+                    }
+                }
+                continue;
+            };
+            if when.iter().any(|c| verdict(c) == Some(false)) {
+                v.def = FlatDef::Const(*fill);
+            } else {
+                when.retain(|c| verdict(c).is_none());
+            }
+        }
+        for s in &mut self.stores {
+            s.when.retain(|c| verdict(c) != Some(true));
+        }
+    }
+
+    /// Operands of a value.
+    pub(crate) fn operands(&self, id: ValueId) -> SmallVec<[ValueId; 4]> {
+        let mut out = SmallVec::new();
+        let from = |e: &Lin, out: &mut SmallVec<[ValueId; 4]>| {
+            e.visit_atoms(&mut |a| {
+                if let Atom::Value(v) = a {
+                    out.push(*v);
+                }
+            });
+        };
+        match &self.value(id).def {
+            FlatDef::Const(_) => {}
+            FlatDef::Index(e) => from(e, &mut out),
+            FlatDef::Pred(conds) => conds.iter().for_each(|c| from(&c.expr, &mut out)),
+            FlatDef::Load { index, when, .. } => {
+                from(index, &mut out);
+                when.iter().for_each(|c| from(&c.expr, &mut out));
+            }
+            FlatDef::Op(_, args) => out.extend(args.iter().copied()),
+            FlatDef::Reduce { src, index, .. } | FlatDef::Scan { src, index, .. } => {
+                out.extend(src.iter().copied().chain(*index));
+            }
+            FlatDef::Contract { a, b, .. } => out.extend([*a, *b]),
+            FlatDef::Component(v, _) => out.push(*v),
+            FlatDef::Check { value, when, .. } => {
+                out.push(*value);
+                when.iter().for_each(|c| from(&c.expr, &mut out));
+            }
+        }
+        out
+    }
+
+    /// Values that a store's position depends on.
+    pub(crate) fn store_operands(&self, store: &FlatStore) -> SmallVec<[ValueId; 4]> {
+        let mut out = SmallVec::from_slice(&[store.value]);
+        for e in std::iter::once(&store.index).chain(store.when.iter().map(|c| &c.expr)) {
+            e.visit_atoms(&mut |a| {
+                if let Atom::Value(v) = a {
+                    out.push(*v);
+                }
+            });
+        }
+        out
+    }
+
+    /// Axes of an expression, through values as well.
+    pub(crate) fn axes_of(&self, e: &Lin) -> AxisSet {
+        let mut set = AxisSet::default();
+        e.visit_atoms(&mut |a| match a {
+            Atom::Axis(x) => set = set.union(AxisSet::one(*x)),
+            Atom::Value(v) => set = set.union(self.value(*v).free),
+            _ => {}
+        });
+        set
+    }
+
+    /// An affine expression over axes, or why not.
+    pub(crate) fn affine(&self, e: &Lin, axis_number: &dyn Fn(usize) -> Option<usize>) -> Result<program::Affine> {
+        let mut out = program::Affine { base: e.base, coef: SmallVec::new() };
+        for (atom, c) in &e.terms {
+            let Atom::Axis(a) = atom else { return Err(unsupported("index is not affine")) };
+            let Some(n) = axis_number(*a) else { continue };
+            if out.coef.len() <= n {
+                out.coef.resize(n + 1, 0);
+            }
+            out.coef[n] += c;
+        }
+        Ok(out)
+    }
+}

@@ -1,1 +1,9 @@
 //! CPU device: memory, threads, the tile VM and its GEMM.
+//!
+//! It takes tile programs, pointers and numbers, and knows nothing of graphs. All `unsafe` code of the workspace lives here.
+
+mod cpu;
+mod memory;
+
+pub use cpu::{Task, ThreadPool};
+pub use memory::{Array, Buffer, Owner, Pool, PoolStats};

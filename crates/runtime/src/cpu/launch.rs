@@ -1,0 +1,22 @@
+//! What the phases of one launch share.
+
+use crate::cpu::threads::ThreadPool;
+use crate::memory::Pool;
+
+/// Pointers and machinery of one launch.
+pub(crate) struct Launch<'a> {
+    /// One pointer per parameter, already offset.
+    pub(crate) params: &'a [*mut u8],
+    pub(crate) threads: &'a ThreadPool,
+    pub(crate) pool: &'a Pool,
+}
+
+// SAFETY: the pointers are used under the program's contract: parallel tasks write disjoint parts.
+unsafe impl Sync for Launch<'_> {}
+
+impl Launch<'_> {
+    /// Runs numbered tasks, on the calling thread alone when one thread is enough.
+    pub(crate) fn parallel(&self, threads: usize, tasks: usize, f: &(dyn Fn(usize) + Sync)) {
+        if threads <= 1 { (0..tasks).for_each(f) } else { self.threads.run(tasks, &|task, _| f(task)) }
+    }
+}

@@ -1,0 +1,133 @@
+//! One piece of memory.
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use base::{Error, Result};
+use scalar::DType;
+
+use super::pool::{Pool, Shared};
+use super::system::{Block, LINE};
+
+/// Owner of bytes that a buffer may borrow: a mapped file, another library's array.
+pub type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// Raw memory that programs read and write, 64-byte aligned unless foreign.
+///
+/// It behaves as device memory does: a shared reference suffices to write, and ordering is the launcher's affair. Whoever
+/// writes a range while another thread reads or writes it gets unspecified bytes there. Dropping it returns the memory to
+/// its pool.
+pub struct Buffer {
+    start: NonNull<u8>,
+    bytes: usize,
+    storage: Storage,
+}
+
+enum Storage {
+    Empty,
+    Pooled { pool: Arc<Shared>, block: Option<Block> },
+    Foreign { _owner: Owner },
+}
+
+// SAFETY: the memory is owned or kept alive by the value; races on its contents are excluded by the contract above.
+unsafe impl Send for Buffer {}
+// SAFETY: as for Send.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    pub(super) fn empty() -> Buffer {
+        const _: () = assert!(align_of::<Line>() == LINE);
+        Buffer { start: NonNull::<Line>::dangling().cast(), bytes: 0, storage: Storage::Empty }
+    }
+
+    pub(super) fn pooled(pool: Arc<Shared>, block: Block, offset: usize, bytes: usize) -> Buffer {
+        debug_assert!(offset + bytes <= block.bytes());
+        // SAFETY: the offset lies inside the block.
+        let start = unsafe { block.start().add(offset) };
+        Buffer { start, bytes, storage: Storage::Pooled { pool, block: Some(block) } }
+    }
+
+    /// A read-only buffer over an owner's bytes, without copying when they are aligned for `dtype`; else a pooled copy.
+    ///
+    /// # Errors
+    /// Out of memory for the copy.
+    pub fn foreign(pool: &Pool, owner: Owner, dtype: DType) -> Result<Buffer> {
+        let bytes = (*owner).as_ref();
+        if bytes.as_ptr() as usize % dtype.size() != 0 {
+            let copy = pool.alloc(bytes.len())?;
+            copy.write(0, bytes)?;
+            return Ok(copy);
+        }
+        let (start, len) = (NonNull::from(bytes).cast(), bytes.len());
+        Ok(Buffer { start, bytes: len, storage: Storage::Foreign { _owner: owner } })
+    }
+
+    /// Size in bytes.
+    pub fn len(&self) -> usize {
+        self.bytes
+    }
+    /// Whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+    /// First byte.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+    /// False for foreign memory, which no program may write.
+    pub fn is_writable(&self) -> bool {
+        !matches!(self.storage, Storage::Foreign { .. })
+    }
+
+    /// Copies bytes in.
+    ///
+    /// # Errors
+    /// The range is outside the buffer, or the buffer is foreign.
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
+        if !self.is_writable() {
+            return Err(Error::invalid("buffer is read-only: it borrows foreign memory"));
+        }
+        self.check(offset, bytes.len())?;
+        // SAFETY: the range was checked and the source is a separate borrow; concurrent use is excluded by contract.
+        unsafe { std::ptr::copy(bytes.as_ptr(), self.as_ptr().add(offset), bytes.len()) };
+        Ok(())
+    }
+
+    /// Copies bytes out.
+    ///
+    /// # Errors
+    /// The range is outside the buffer.
+    pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+        self.check(offset, into.len())?;
+        // SAFETY: as in `write`.
+        unsafe { std::ptr::copy(self.as_ptr().add(offset), into.as_mut_ptr(), into.len()) };
+        Ok(())
+    }
+
+    fn check(&self, offset: usize, len: usize) -> Result<()> {
+        if offset.checked_add(len).is_none_or(|end| end > self.bytes) {
+            return Err(Error::invalid(format!("bytes {offset}..+{len} are outside a buffer of {} bytes", self.bytes)));
+        }
+        Ok(())
+    }
+}
+
+#[repr(align(64))]
+struct Line;
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if let Storage::Pooled { pool, block } = &mut self.storage
+            && let Some(block) = block.take()
+        {
+            pool.take_back(block);
+        }
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer({} bytes{})", self.bytes, if self.is_writable() { "" } else { ", foreign" })
+    }
+}

@@ -1,0 +1,227 @@
+//! The caching allocator.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base::{Error, ErrorKind, Result};
+
+use super::buffer::Buffer;
+use super::system::{self, Block, LINE};
+
+/// Buffers of at least this size start at a varying offset in a page, so that streams over several do not alias in L1.
+const COLOURED: usize = 16 << 10;
+/// Room for the offset.
+const COLOUR_ROOM: usize = 4096;
+
+/// Statistics of a [`Pool`], in bytes unless said otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolStats {
+    /// In live buffers, rounded up to their size classes.
+    pub allocated: usize,
+    /// Taken from the system: live and cached.
+    pub reserved: usize,
+    /// Most that `allocated` has been.
+    pub peak: usize,
+    /// Live buffers (a count).
+    pub count: usize,
+    /// Requests served so far (a count).
+    pub requests: u64,
+    /// Requests that had to ask the system (a count).
+    pub misses: u64,
+}
+
+/// A caching allocator: dropped buffers are kept by size class and handed out again, because a fresh page costs far
+/// more than a used one. Cloning gives another handle to the same pool.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    limit: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    free: BTreeMap<usize, Vec<Block>>,
+    stats: PoolStats,
+    colour: usize,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Pool::new()
+    }
+}
+
+impl Pool {
+    /// A pool limited by the machine's memory.
+    pub fn new() -> Pool {
+        Pool::with_limit(system::limit())
+    }
+    /// A pool that never reserves more than `limit` bytes.
+    pub fn with_limit(limit: usize) -> Pool {
+        Pool { shared: Arc::new(Shared { limit, state: Mutex::default() }) }
+    }
+
+    /// A buffer of `bytes` bytes with unspecified contents.
+    ///
+    /// # Errors
+    /// `OutOfMemory` naming the wanted, used and peak bytes.
+    pub fn alloc(&self, bytes: usize) -> Result<Buffer> {
+        if bytes == 0 {
+            return Ok(Buffer::empty());
+        }
+        let mut state = self.shared.state();
+        let size = size_class(bytes).filter(|&size| size <= self.shared.limit).ok_or_else(|| self.out_of_memory(bytes, &state))?;
+        let cached = state.free.get_mut(&size).and_then(Vec::pop);
+        let block = match cached {
+            Some(block) => block,
+            None => self.fresh(size, &mut state).ok_or_else(|| self.out_of_memory(bytes, &state))?,
+        };
+        state.stats.requests += 1;
+        state.stats.count += 1;
+        state.stats.allocated += size;
+        state.stats.peak = state.stats.peak.max(state.stats.allocated);
+        let offset = if bytes >= COLOURED { state.next_colour() } else { 0 };
+        drop(state);
+        Ok(Buffer::pooled(self.shared.clone(), block, offset, bytes))
+    }
+
+    fn fresh(&self, size: usize, state: &mut State) -> Option<Block> {
+        state.stats.misses += 1;
+        if size > self.shared.limit - state.stats.reserved {
+            state.trim();
+        }
+        if size > self.shared.limit - state.stats.reserved {
+            return None;
+        }
+        let block = Block::new(size).or_else(|| {
+            state.trim();
+            Block::new(size)
+        })?;
+        state.stats.reserved += size;
+        Some(block)
+    }
+
+    fn out_of_memory(&self, bytes: usize, state: &State) -> Error {
+        let PoolStats { allocated, peak, .. } = state.stats;
+        let text = format!(
+            "out of memory: wanted {bytes} bytes with {allocated} bytes in use (peak {peak}, limit {}); \
+             use a smaller batch or free tensors",
+            self.shared.limit
+        );
+        Error::new(ErrorKind::OutOfMemory, text)
+    }
+
+    /// Current statistics.
+    pub fn stats(&self) -> PoolStats {
+        self.shared.state().stats
+    }
+    /// Makes the present use the peak.
+    pub fn reset_peak(&self) {
+        let mut state = self.shared.state();
+        state.stats.peak = state.stats.allocated;
+    }
+    /// Returns all cached memory to the system.
+    pub fn trim(&self) {
+        self.shared.state().trim();
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    pub(super) fn take_back(&self, block: Block) {
+        let mut state = self.state();
+        state.stats.count -= 1;
+        state.stats.allocated -= block.bytes();
+        state.free.entry(block.bytes()).or_default().push(block);
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.state().trim();
+    }
+}
+
+impl State {
+    fn trim(&mut self) {
+        for block in std::mem::take(&mut self.free).into_values().flatten() {
+            self.stats.reserved -= block.bytes();
+            block.release();
+        }
+    }
+    /// Offset of the next large buffer: an odd number of lines, different from its neighbours'.
+    fn next_colour(&mut self) -> usize {
+        self.colour = (self.colour + 10) % (COLOUR_ROOM / LINE);
+        (self.colour | 1) * LINE
+    }
+}
+
+/// Bytes of the block for a request: four classes per doubling, plus room for the colour.
+fn size_class(bytes: usize) -> Option<usize> {
+    if bytes > isize::MAX as usize / 4 {
+        return None;
+    }
+    let bytes = if bytes >= COLOURED { bytes + COLOUR_ROOM } else { bytes };
+    let step = (bytes.next_power_of_two() / 8).max(LINE);
+    Some(bytes.next_multiple_of(step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropped_buffers_are_reused_and_counted() {
+        let pool = Pool::with_limit(64 << 20);
+        let a = pool.alloc(100_000).unwrap();
+        let reserved = pool.stats().reserved;
+        assert!(pool.stats().allocated >= 100_000 && pool.stats().count == 1);
+        drop(a);
+        assert_eq!((pool.stats().allocated, pool.stats().count), (0, 0));
+        let _b = pool.alloc(99_000).unwrap();
+        assert_eq!((pool.stats().reserved, pool.stats().misses, pool.stats().requests), (reserved, 1, 2));
+    }
+
+    #[test]
+    fn buffers_are_aligned_and_coloured() {
+        let pool = Pool::new();
+        let live: Vec<_> = [0, 1, 63, 64, 5000, 70_000, 3 << 20, 3 << 20, 9 << 20].map(|n| pool.alloc(n).unwrap()).into();
+        for buffer in &live {
+            assert_eq!(buffer.as_ptr() as usize % LINE, 0);
+            buffer.write(0, &vec![7; buffer.len()]).unwrap();
+        }
+        assert_ne!(live[6].as_ptr() as usize % 4096, live[7].as_ptr() as usize % 4096);
+    }
+
+    #[test]
+    fn limits_are_errors_with_numbers() {
+        let pool = Pool::with_limit(1 << 20);
+        let a = pool.alloc(512 << 10).unwrap();
+        for wanted in [600 << 10, 2 << 20, usize::MAX, isize::MAX as usize] {
+            let error = pool.alloc(wanted).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::OutOfMemory);
+            assert!(error.to_string().contains(&format!("wanted {wanted} bytes")), "{error}");
+        }
+        drop(a);
+        pool.alloc(600 << 10).expect("cached memory of another class is given up first");
+        pool.trim();
+        assert_eq!(pool.stats().reserved, 0);
+    }
+
+    #[test]
+    fn a_buffer_may_outlive_its_pool() {
+        let buffer = Pool::new().alloc(5 << 20).unwrap();
+        buffer.write(5 << 19, &[1, 2, 3]).unwrap();
+        let mut back = [0; 3];
+        buffer.read(5 << 19, &mut back).unwrap();
+        assert_eq!(back, [1, 2, 3]);
+        assert!(buffer.write((5 << 20) - 1, &[0, 0]).is_err());
+    }
+}

@@ -1,6 +1,8 @@
 //! What is known about variables: bounds, divisibility, equalities.
 
+mod equal;
 mod prove;
+mod range;
 mod simplify;
 mod text;
 
@@ -16,6 +18,8 @@ use crate::{Sym, Var};
 pub struct Facts {
     vars: BTreeMap<Var, VarFacts>,
     equal: BTreeSet<(Sym, Sym)>,
+    /// Derived from `equal`.
+    rules: Vec<equal::Rule>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +58,7 @@ impl Facts {
     pub fn assume_equal(&mut self, a: &Sym, b: &Sym) {
         if a != b && !a.is_overflow() && !b.is_overflow() {
             self.equal.insert(if a < b { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) });
+            self.orient();
         }
     }
     /// Forgets everything that mentions the variable.
@@ -64,14 +69,30 @@ impl Facts {
         }
         self.vars.retain(|_, f| *f != VarFacts::default());
         self.equal.retain(|(a, b)| !a.mentions(v) && !b.mentions(v));
+        self.orient();
+    }
+
+    /// The facts of the variable and of those that rules replace by it.
+    fn about(&self, v: Var) -> impl Iterator<Item = &VarFacts> {
+        std::iter::once(v).chain(self.aliases(v)).filter_map(|v| self.vars.get(&v))
+    }
+    fn min(&self, v: Var) -> i64 {
+        let own = |f: &VarFacts| f.min.unwrap_or(0).max(if f.below.is_empty() { i64::MIN } else { 0 });
+        let alias = self.aliases(v).map(|a| self.vars.get(&a).map_or(0, own)).max();
+        self.vars.get(&v).map_or(0, own).max(alias.unwrap_or(i64::MIN))
+    }
+    fn max(&self, v: Var) -> Option<i64> {
+        self.about(v).filter_map(|f| f.max).min()
+    }
+    fn below(&self, v: Var) -> impl Iterator<Item = &Sym> {
+        self.about(v).flat_map(|f| &f.below)
+    }
+    fn divisor(&self, v: Var) -> i64 {
+        self.about(v).filter_map(|f| f.divisible).fold(1, lcm)
     }
 }
 
 /// Least common multiple, or the greater of the two where it does not fit.
 fn lcm(a: i64, b: i64) -> i64 {
-    let (mut x, mut y) = (a, b);
-    while y != 0 {
-        (x, y) = (y, x % y);
-    }
-    (a / x).checked_mul(b).unwrap_or(a.max(b))
+    (a / equal::gcd(a, b)).checked_mul(b).unwrap_or(a.max(b))
 }

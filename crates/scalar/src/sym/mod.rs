@@ -7,7 +7,7 @@
 mod build;
 mod interpret;
 mod ops;
-mod poly;
+pub(crate) mod poly;
 mod query;
 mod text;
 mod var;
@@ -16,9 +16,9 @@ use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use poly::Mono;
-pub(crate) use poly::Term;
+pub(crate) use build::extremum;
 pub use interpret::Arithmetic;
+pub(crate) use poly::{Mono, Term};
 pub use var::Var;
 
 /// A symbolic integer in canonical form; equality is structural.
@@ -46,7 +46,7 @@ struct Poly {
 }
 
 /// An indivisible factor of a term.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Atom {
     /// A variable.
     Var(Var),
@@ -176,6 +176,16 @@ impl Sym {
 }
 
 impl Atom {
+    /// Rebuilt with the expressions directly inside replaced.
+    pub(crate) fn map(&self, f: &dyn Fn(&Sym) -> Sym) -> Sym {
+        match self {
+            Atom::Var(v) => Sym::var(*v),
+            Atom::FloorDiv(x, d) => f(x).floor_div(&f(d)),
+            Atom::Mod(x, d) => f(x).modulo(&f(d)),
+            Atom::Min(list) => extremum(&list.iter().map(f).collect::<Vec<_>>(), true),
+            Atom::Max(list) => extremum(&list.iter().map(f).collect::<Vec<_>>(), false),
+        }
+    }
     fn fold(&self, f: impl Fn(&Sym) -> usize, join: impl Fn(usize, usize) -> usize) -> usize {
         match self {
             Atom::Var(_) => 0,
@@ -205,6 +215,14 @@ impl PartialOrd for Sym {
 impl Ord for Sym {
     fn cmp(&self, other: &Sym) -> Ordering {
         if self.same(other) { Ordering::Equal } else { self.key().cmp(&other.key()) }
+    }
+    /// The symbolic minimum, as [`Sym::min`]: on an owned receiver, method lookup finds this one first.
+    fn min(self, other: Sym) -> Sym {
+        Sym::min(&self, &other)
+    }
+    /// The symbolic maximum, as [`Sym::max`].
+    fn max(self, other: Sym) -> Sym {
+        Sym::max(&self, &other)
     }
 }
 impl Hash for Sym {

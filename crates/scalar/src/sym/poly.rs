@@ -8,7 +8,7 @@ use super::Atom;
 
 /// A product of atoms, ascending, repeated for powers. Ordered by degree, highest first, then lexicographically: the
 /// reverse of a graded lexicographic monomial order, so the first term of a sorted sum is its leading term.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Mono(SmallVec<[Atom; 2]>);
 
 /// A coefficient times a product of atoms.

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Error, Result};
 
-use super::build::extremum;
 use super::poly::Mono;
 use super::{Atom, Repr, Sym, Term, Var};
 
@@ -69,10 +68,7 @@ impl Sym {
         }
         self.map_atoms(&mut |a| match a {
             Atom::Var(v) => f(*v).unwrap_or_else(|| Sym::var(*v)),
-            Atom::FloorDiv(x, d) => x.subst(f).floor_div(&d.subst(f)),
-            Atom::Mod(x, d) => x.subst(f).modulo(&d.subst(f)),
-            Atom::Min(list) => extremum(&list.iter().map(|s| s.subst(f)).collect::<Vec<_>>(), true),
-            Atom::Max(list) => extremum(&list.iter().map(|s| s.subst(f)).collect::<Vec<_>>(), false),
+            compound => compound.map(&|s| s.subst(f)),
         })
     }
     /// Rebuilds the sum with its outermost atoms replaced.

@@ -6,6 +6,8 @@
 mod contract;
 mod indexed;
 mod region;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use scalar::{Combiner, DType, Facts, ScalarOp, Shape, Sym};

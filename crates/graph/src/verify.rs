@@ -1,5 +1,8 @@
 //! Checks every invariant of a graph.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use base::{Error, Result};

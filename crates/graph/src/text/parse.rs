@@ -112,14 +112,12 @@ impl<'a> Function<'_, 'a> {
             }
         }
         let ty = self.tensor_type()?;
-        let decl = InputDecl { name: name.clone(), ty, frozen, donated };
+        let decl = InputDecl { name, ty, frozen, donated };
         let slot = self.builder.declare(decl).map_err(|e| Fault { at, message: e.to_string() })?;
         if !later {
             let id = self.node(at, Op::Input(slot), &[], None)?;
             self.bind(at, &id.0.to_string(), id)?;
-            if is_word(&name) {
-                self.bind(at, &name, id)?;
-            }
+            self.bind_input(at, slot, id)?;
         }
         Ok(())
     }
@@ -205,8 +203,16 @@ impl<'a> Function<'_, 'a> {
         let given = if self.scan().eat(":") { Some(self.ty()?) } else { None };
         let origin = if self.scan().eat("#") { self.comment(op_at)? } else { OriginId(0) };
         self.builder.set_origin(origin).map_err(|e| Fault { at: op_at, message: e.to_string() })?;
+        let slot = if let Op::Input(slot) = op { Some(slot) } else { None };
         let id = self.node(op_at, op, &args, given)?;
-        self.bind(at, name, id)
+        self.bind(at, name, id)?;
+        slot.map_or(Ok(()), |slot| self.bind_input(at, slot, id))
+    }
+
+    /// Lets an input be read by its name.
+    fn bind_input(&mut self, at: usize, slot: u32, id: NodeId) -> Parsed<()> {
+        let name = self.builder.graph().inputs[slot as usize].name.clone();
+        if is_word(&name) && !self.values.contains_key(&name) { self.bind(at, &name, id) } else { Ok(()) }
     }
 
     /// Makes a node, never an earlier equal one: a text has its nodes as written.

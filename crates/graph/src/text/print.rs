@@ -1,5 +1,6 @@
 //! Graph to text.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use scalar::Sym;
@@ -7,7 +8,7 @@ use scalar::Sym;
 use super::literal::{name, scalar};
 use super::origin::{Implied, comment};
 use crate::infer::list;
-use crate::{At, ContractSpec, Graph, InputDecl, Node, NodeId, Op, Origin, OriginId, Region, Type, View, WriteCombine};
+use crate::{At, ContractSpec, Graph, InputDecl, NodeId, Op, Origin, OriginId, Region, Type, View, WriteCombine};
 
 /// The text form of a graph.
 pub fn print(graph: &Graph) -> String {
@@ -106,23 +107,21 @@ fn at_name(at: &At) -> &'static str {
     }
 }
 
-/// Number of leading input nodes, which the header makes: origin 0 and ascending slots.
-fn header_inputs(graph: &Graph) -> usize {
-    let mut next = 0;
-    let is_next = |node: &&Node| match node.op {
-        Op::Input(slot) if node.origin == OriginId(0) && slot >= next => {
-            next = slot + 1;
-            true
-        }
-        _ => false,
-    };
-    graph.nodes.iter().take_while(is_next).count()
+/// Slots of the leading input nodes, which the header makes: origin 0 and ascending slots.
+fn header_inputs(graph: &Graph) -> BTreeSet<u32> {
+    let mut slots = BTreeSet::new();
+    for node in &graph.nodes {
+        match node.op {
+            Op::Input(slot) if node.origin == OriginId(0) && slots.last().is_none_or(|&last| last < slot) => slots.insert(slot),
+            _ => break,
+        };
+    }
+    slots
 }
 
 fn function(out: &mut String, graph: &Graph, indent: usize) {
     let heads = header_inputs(graph);
-    let in_header = |slot: usize| graph.nodes[..heads].iter().any(|n| n.op == Op::Input(slot as u32));
-    let inputs = graph.inputs.iter().enumerate().map(|(slot, decl)| input(decl, in_header(slot)));
+    let inputs = (0..).zip(&graph.inputs).map(|(slot, decl)| input(decl, heads.contains(&slot)));
     let outputs = graph.outputs.iter().map(|o| name(&o.name));
     line(out, indent, &format!("func {}({}) -> ({}) {{", name(&graph.name), commas(inputs), commas(outputs)));
     for fact in graph.facts.lines() {
@@ -133,7 +132,7 @@ fn function(out: &mut String, graph: &Graph, indent: usize) {
     }
     let mut implied = Implied::default();
     unused_origins(out, graph, &mut implied, indent + 1);
-    for id in graph.ids().skip(heads) {
+    for id in graph.ids().skip(heads.len()) {
         statement(out, graph, id, &mut implied, indent + 1);
     }
     let returns = graph.outputs.iter().map(|o| format!("{} = {:?}", name(&o.name), o.value));

@@ -2,7 +2,12 @@
 
 /// `; did you mean 'exp'?` when a candidate is close to `name`, else nothing.
 pub(crate) fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    let limit = (name.chars().count() / 3).clamp(1, 3);
+    let limit = match name.chars().count() {
+        0..=2 => 0,
+        3 => 1,
+        4..=8 => 2,
+        _ => 3,
+    };
     let best = candidates.map(|c| (distance(name, c), c)).min();
     match best {
         Some((d, c)) if d <= limit => format!("; did you mean '{c}'?"),

@@ -1,0 +1,14 @@
+//! `tests/files` through the stages of the graph level.
+
+use std::path::Path;
+
+use testing::stages::graph_stages;
+
+#[test]
+fn graph_level() {
+    let bless = std::env::var_os("BLESS").is_some_and(|v| v == "1");
+    for stage in ["parse", "verify", "simplify", "alias", "run"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/files").join(stage);
+        graph_stages().run_folder(&folder, bless).unwrap_or_else(|e| panic!("{e}"));
+    }
+}

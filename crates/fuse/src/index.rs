@@ -1,5 +1,7 @@
 //! Index maps of views.
 
+use std::ops::Range;
+
 use graph::View;
 use kernel::Cond;
 use scalar::{Facts, Scalar, Shape, Sym};
@@ -101,11 +103,20 @@ pub fn push(view: &View, operand: &Shape, output: &Shape, at: &[Sym], facts: &Fa
 /// Works on the smallest runs of axes whose element counts agree, so that untouched axes keep their index.
 pub fn reindex(from: &Shape, to: &Shape, at: &[Sym], facts: &Facts) -> Vec<Sym> {
     let mut out = Vec::with_capacity(to.len());
+    for (f, t) in segments(from, to, facts) {
+        let linear = linearise(&from[f.clone()], &at[f], facts);
+        delinearise(&linear, &to[t], facts, &mut out);
+    }
+    out
+}
+
+/// Smallest runs of axes of two shapes whose element counts agree.
+pub(crate) fn segments(from: &Shape, to: &Shape, facts: &Facts) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut out = Vec::new();
     let (mut i, mut j) = (0, 0);
     while i < from.len() || j < to.len() {
         let (end_i, end_j) = segment(from, to, i, j, facts);
-        let linear = linearise(&from[i..end_i], &at[i..end_i], facts);
-        delinearise(&linear, &to[j..end_j], facts, &mut out);
+        out.push((i..end_i, j..end_j));
         (i, j) = (end_i, end_j);
     }
     out

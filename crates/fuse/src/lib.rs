@@ -8,13 +8,19 @@
 //! No rule here knows the name of a network layer.
 
 pub mod build;
-//choose
+mod choose;
+mod cost;
 pub mod index;
 mod place;
-//plan
+pub mod plan;
+mod prepare;
 mod sizes;
+mod strides;
 mod text;
+mod values;
 
 pub use build::{Group, Refusal};
-//pub use plan::{Kernel, Plan, Source, Step, Storage, plan};
+pub use plan::{Kernel, Plan, Source, Step, Storage, plan, unfused};
 pub use sizes::Sizes;
+pub use strides::Strided;
+

@@ -1,1 +1,333 @@
-//! plan
+//! Kernels in order, and where every value lies.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::{Config, Error, Remark, Result};
+use graph::{Graph, NodeId, Op};
+use kernel::{Class, Estimate, Summary, Target};
+use scalar::Sym;
+
+use crate::build::Built;
+use crate::choose::{Chosen, choose};
+use crate::cost::class;
+use crate::prepare::prepare;
+use crate::sizes::Sizes;
+use crate::strides::{Strided, strided};
+use crate::values::Values;
+
+/// What runs at one place of a plan.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// A generated kernel.
+    Comp(Built),
+    /// A registry call or control flow.
+    Opaque(NodeId),
+}
+
+/// One kernel of a plan.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Name that says what it does.
+    pub name: String,
+    /// What runs.
+    pub step: Step,
+    /// Class.
+    pub class: Class,
+    /// Graph nodes that it computes, ascending.
+    pub members: Vec<NodeId>,
+    /// Values that it stores.
+    pub outputs: Vec<NodeId>,
+    /// Cost terms in the plan's sizes.
+    pub summary: Summary,
+    /// Prediction in the plan's sizes.
+    pub estimate: Estimate,
+    /// Depends on frozen inputs only: runs once, at load.
+    pub once: bool,
+}
+
+/// Where a stored value lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// An argument of the call.
+    Input(u32),
+    /// A buffer of its own, row-major.
+    Own,
+    /// Part of another value: a slice along one axis.
+    Part {
+        /// The whole.
+        of: NodeId,
+        /// Sliced axis.
+        axis: usize,
+        /// First index.
+        start: Sym,
+    },
+    /// The buffer of a written destination. `copy`: the destination's content is copied to a new buffer first.
+    Write {
+        /// Destination value.
+        dst: NodeId,
+        /// Whether the write is functional.
+        copy: bool,
+    },
+}
+
+/// What a graph output shows.
+pub type Source = Strided;
+
+/// An executable order of kernels over the values of a graph.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The graph that node ids refer to.
+    pub graph: Graph,
+    /// Kernels in order.
+    pub kernels: Vec<Kernel>,
+    /// Runs of kernels; a segment ends where a symbol becomes known to the host.
+    pub segments: Vec<std::ops::Range<usize>>,
+    /// Place of every stored value.
+    pub storage: BTreeMap<NodeId, Storage>,
+    /// What each graph output shows.
+    pub outputs: Vec<Source>,
+    /// Sizes that the choice was made for.
+    pub sizes: Sizes,
+}
+
+/// Plans a graph. `in_place` lists the writes that may use their destination's buffer.
+///
+/// # Errors
+/// An internal error when a single node has no kernel.
+pub fn plan(graph: &Graph, in_place: &BTreeSet<NodeId>, sizes: &Sizes, target: &Target, config: &Config) -> Result<Plan> {
+    let graph = prepare(graph);
+    let users = graph.users();
+    let values = Values::new(&graph);
+    let chosen = choose(&graph, &values, &users, sizes, target, config)
+        .map_err(|r| Error::unsupported(format!("no kernel for a single op: {} ({:?})", r.message, r.code)))?;
+    let storage = place_values(&graph, &values, &chosen, in_place);
+    let order = order(&graph, &values, &chosen, &storage);
+    let once = once(&graph, &chosen);
+    let kernels = order
+        .into_iter()
+        .filter(|&g| !is_free_concat(&graph, &chosen[g], &storage))
+        .enumerate()
+        .map(|(n, g)| kernel(&graph, &chosen[g], n, &once))
+        .collect::<Vec<_>>();
+    let outputs = graph.outputs.iter().map(|o| {
+        strided(&graph, o.value).ok_or_else(|| Error::internal(format!("output {} has no strided form", o.name)))
+    });
+    let outputs = outputs.collect::<Result<Vec<_>>>()?;
+    Ok(Plan { segments: std::iter::once(0..kernels.len()).collect(), kernels, storage, outputs, sizes: sizes.clone(), graph })
+}
+
+fn kernel(graph: &Graph, chosen: &Chosen, number: usize, once: &BTreeSet<NodeId>) -> Kernel {
+    let members: Vec<NodeId> = chosen.group.members.iter().copied().collect();
+    let (step, class) = match &chosen.built {
+        Some(built) => {
+            let mut built = built.clone();
+            for (arg, value) in built.comp.args.iter_mut().zip(&built.args) {
+                arg.frozen |= Values::owner(graph, *value).is_some_and(|o| once.contains(&o)) && !arg.written;
+            }
+            let class = class(&built.comp);
+            (Step::Comp(built), class)
+        }
+        None => (Step::Opaque(members[0]), Class::Opaque),
+    };
+    Kernel {
+        name: format!("k{number}_{}", name(graph, &members)),
+        step,
+        class,
+        outputs: chosen.group.outputs.clone(),
+        summary: chosen.summary,
+        estimate: chosen.estimate,
+        once: members.iter().all(|m| once.contains(m)),
+        members,
+    }
+}
+
+/// Distinct user ops of the members, in order; at most four.
+fn name(graph: &Graph, members: &[NodeId]) -> String {
+    let mut ops: Vec<String> = Vec::new();
+    for &m in members {
+        let origin = &graph.origin(m).op;
+        let op = if origin.is_empty() { op_name(&graph.node(m).op) } else { origin.to_lowercase() };
+        if !ops.contains(&op) {
+            ops.push(op);
+        }
+    }
+    let more = ops.len().saturating_sub(4);
+    ops.truncate(4);
+    let mut name = ops.join("_").replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+    if more > 0 {
+        name.push_str(&format!("_and_{more}"));
+    }
+    name
+}
+
+fn op_name(op: &Op) -> String {
+    match op {
+        Op::Map(s) => s.name(),
+        Op::Reduce(c, _) => c.info().name.into(),
+        Op::Scan(c, _) => format!("scan_{}", c.info().name),
+        Op::Concat(_) => "concat".into(),
+        Op::Contract(_) => "contract".into(),
+        Op::Gather(_) => "gather".into(),
+        Op::Write(..) => "write".into(),
+        Op::Call(name, _) => name.clone(),
+        Op::Region(_) => "region".into(),
+        _ => "copy".into(),
+    }
+}
+
+/// Compute nodes that depend on frozen inputs only and whose group does not grow its data.
+fn once(graph: &Graph, chosen: &[Chosen]) -> BTreeSet<NodeId> {
+    let mut frozen = vec![false; graph.nodes.len()];
+    for id in graph.ids() {
+        let node = graph.node(id);
+        frozen[id.index()] = match &node.op {
+            Op::Input(slot) => graph.inputs[*slot as usize].frozen,
+            Op::Const(_) => true,
+            Op::SymConst(s) => s.as_int().is_some(),
+            Op::Iota(n) => n.as_int().is_some(),
+            Op::Call(..) | Op::Region(_) | Op::Write(..) => false,
+            _ => node.args.iter().all(|a| frozen[a.index()]) && is_static(graph, id),
+        };
+    }
+    let eligible = |c: &&Chosen| {
+        let all = c.group.members.iter().all(|m| frozen[m.index()]);
+        all && c.built.is_some() && c.summary.written <= c.summary.read.max(4096.0)
+    };
+    let mut once: BTreeSet<NodeId> = chosen.iter().filter(eligible).flat_map(|c| c.group.members.iter().copied()).collect();
+    loop {
+        let stale: Vec<NodeId> = chosen
+            .iter()
+            .filter(|c| c.group.members.iter().all(|m| once.contains(m)))
+            .filter(|c| {
+                let args = c.built.iter().flat_map(|b| &b.args);
+                let mut outside = args.filter_map(|&a| Values::owner(graph, a)).filter(|o| !c.group.members.contains(o));
+                outside.any(|o| !once.contains(&o))
+            })
+            .flat_map(|c| c.group.members.iter().copied())
+            .collect();
+        if stale.is_empty() {
+            return once;
+        }
+        stale.iter().for_each(|m| {
+            once.remove(m);
+        });
+    }
+}
+
+fn is_static(graph: &Graph, id: NodeId) -> bool {
+    let fixed = |t: &graph::TensorType| t.shape.iter().all(|s| s.as_int().is_some());
+    match &graph.node(id).ty {
+        graph::Type::Tensor(t) => fixed(t),
+        graph::Type::Tuple(ts) => ts.iter().all(fixed),
+    }
+}
+
+/// The concat that a group is, if it is nothing else.
+pub(crate) fn lone_concat(graph: &Graph, chosen: &Chosen) -> Option<NodeId> {
+    let only = chosen.group.members.first().filter(|_| chosen.group.members.len() == 1)?;
+    matches!(graph.node(*only).op, Op::Concat(_)).then_some(*only)
+}
+
+fn is_free_concat(graph: &Graph, chosen: &Chosen, storage: &BTreeMap<NodeId, Storage>) -> bool {
+    lone_concat(graph, chosen).is_some_and(|c| {
+        let part = |a: &NodeId| matches!(storage.get(a), Some(Storage::Part { of, .. }) if *of == c);
+        graph.node(c).args.iter().all(part)
+    })
+}
+
+fn place_values(graph: &Graph, values: &Values, chosen: &[Chosen], in_place: &BTreeSet<NodeId>) -> BTreeMap<NodeId, Storage> {
+    let mut storage = BTreeMap::new();
+    for id in graph.ids() {
+        if let Op::Input(slot) = graph.node(id).op {
+            storage.insert(id, Storage::Input(slot));
+        }
+    }
+    for v in chosen.iter().flat_map(|c| &c.group.outputs) {
+        let place = match &graph.node(*v).op {
+            Op::Write(..) => {
+                let dst = values.value_of[graph.node(*v).args[0].index()];
+                Storage::Write { dst, copy: !in_place.contains(v) }
+            }
+            _ => Storage::Own,
+        };
+        storage.insert(*v, place);
+    }
+    for c in chosen.iter().filter_map(|c| lone_concat(graph, c)) {
+        let Op::Concat(axis) = graph.node(c).op else { continue };
+        let args = &graph.node(c).args;
+        if !args.iter().all(|a| storage.get(a) == Some(&Storage::Own)) {
+            continue;
+        }
+        let mut start = Sym::from(0);
+        for &a in args {
+            storage.insert(a, Storage::Part { of: c, axis, start: start.clone() });
+            start = (start + graph.shape(a)[axis].clone()).simplify(&graph.facts);
+        }
+    }
+    storage
+}
+
+/// Topological order of the groups, least last member first; readers of a buffer run before it is overwritten.
+fn order(graph: &Graph, values: &Values, chosen: &[Chosen], storage: &BTreeMap<NodeId, Storage>) -> Vec<usize> {
+    let mut of: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+    for (g, c) in chosen.iter().enumerate() {
+        c.group.outputs.iter().for_each(|&v| of.entry(v).or_default().push(g));
+    }
+    let mut before: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); chosen.len()];
+    let reads: Vec<BTreeSet<NodeId>> = chosen.iter().map(|c| reads(graph, values, c)).collect();
+    for (g, r) in reads.iter().enumerate() {
+        for v in r {
+            before[g].extend(of.get(v).into_iter().flatten().filter(|&&p| p != g));
+        }
+    }
+    for (g, c) in chosen.iter().enumerate() {
+        for v in &c.group.outputs {
+            if let Some(Storage::Write { dst, copy: false }) = storage.get(v) {
+                before[g].extend((0..chosen.len()).filter(|&h| h != g && reads[h].contains(dst)));
+            }
+        }
+    }
+    let mut done = vec![false; chosen.len()];
+    let mut waiting: Vec<usize> = before.iter().map(BTreeSet::len).collect();
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); chosen.len()];
+    for (g, b) in before.iter().enumerate() {
+        b.iter().for_each(|&p| after[p].push(g));
+    }
+    let key = |g: usize| (chosen[g].group.members.last().copied(), g);
+    let mut ready: BTreeSet<(Option<NodeId>, usize)> = (0..chosen.len()).filter(|&g| waiting[g] == 0).map(key).collect();
+    let mut out = Vec::with_capacity(chosen.len());
+    while let Some((_, g)) = ready.pop_first() {
+        done[g] = true;
+        out.push(g);
+        for &h in &after[g] {
+            waiting[h] -= 1;
+            if waiting[h] == 0 && !done[h] {
+                ready.insert(key(h));
+            }
+        }
+    }
+    out
+}
+
+/// Stored values that a group reads.
+pub(crate) fn reads(graph: &Graph, values: &Values, chosen: &Chosen) -> BTreeSet<NodeId> {
+    let args = match &chosen.built {
+        Some(b) => b.args.clone(),
+        None => chosen.group.members.iter().flat_map(|m| graph.node(*m).args.iter().copied()).collect(),
+    };
+    let mut out: BTreeSet<NodeId> = args.iter().map(|a| values.value_of[a.index()]).collect();
+    for m in &chosen.group.members {
+        if let Op::Write(..) = graph.node(*m).op {
+            out.insert(values.value_of[graph.node(*m).args[0].index()]);
+        }
+    }
+    for v in &chosen.group.outputs {
+        out.remove(v);
+    }
+    out
+}
+
+/// Why the edges between a plan's kernels were not fused, most expensive first.
+pub fn unfused(plan: &Plan, target: &Target, config: &Config) -> Vec<Remark> {
+    crate::choose::explain(&plan.graph, &plan.kernels, &plan.sizes, target, config)
+}

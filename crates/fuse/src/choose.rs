@@ -1,0 +1,431 @@
+//! Which compute nodes share a kernel.
+//!
+//! Every compute node starts alone. A queue holds candidate merges (edges, and readers of one value), those that save
+//! most bytes first; a popped candidate is built, checked and costed, and accepted when it saves time over all users.
+//! Last, a pointwise producer that several groups read is evaluated in all of them where that is cheaper than storing it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use base::{Code, Config, Remark};
+use graph::{Graph, NodeId, Op, OriginId};
+use kernel::{Estimate, Summary, Target, estimate};
+
+use crate::build::{Built, Group, Refusal, build};
+use crate::cost::{legal, summarise};
+use crate::plan::{Kernel, Step};
+use crate::sizes::Sizes;
+use crate::values::{Values, is_compute, is_opaque};
+
+/// Steps of one cycle search before it counts as refused.
+const CYCLE_BUDGET: usize = 20_000;
+/// Members of one group, opaque nodes aside.
+const MAX_MEMBERS: usize = 192;
+
+/// A group with its comp and cost; opaque nodes have no comp.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// Members and outputs.
+    pub group: Group,
+    /// The comp, unless the one member is opaque.
+    pub built: Option<Built>,
+    /// Cost terms.
+    pub summary: Summary,
+    /// Prediction.
+    pub estimate: Estimate,
+}
+
+struct State<'a> {
+    graph: &'a Graph,
+    users: &'a [Vec<NodeId>],
+    values: &'a Values,
+    sizes: &'a Sizes,
+    target: &'a Target,
+    same_origin_only: bool,
+    groups: Vec<Option<Chosen>>,
+    /// Groups that compute a node.
+    of: Vec<Vec<usize>>,
+}
+
+/// What would lift a refusal.
+fn hint(code: Code) -> &'static str {
+    match code {
+        Code::F03 => "give both ops the same iteration space, or let the consumer read through a view",
+        Code::F04 => "reduce over the same axes, or accept two passes",
+        Code::F06 => "remove the op that lies between, or reorder it",
+        Code::F07 => "split the kernel, or raise the target's limits",
+        Code::F08 => "storing once is cheaper than computing again; nothing to do unless the value becomes cheaper",
+        Code::F12 => "give the buffer away (donate) or write after the last read",
+        Code::F13 => "the parts are faster apart on this target",
+        Code::F14 => "express the op with tensor ops to make it fusible",
+        Code::F15 => "raise the compile budget",
+        _ => "",
+    }
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    gain: u64,
+    pair: Reverse<(usize, usize)>,
+}
+
+/// Groups of a graph.
+///
+/// # Errors
+/// A single node that has no kernel.
+pub fn choose(
+    graph: &Graph,
+    values: &Values,
+    users: &[Vec<NodeId>],
+    sizes: &Sizes,
+    target: &Target,
+    config: &Config,
+) -> Result<Vec<Chosen>, Refusal> {
+    let mut state = State::new(graph, values, users, sizes, target, config);
+    state.start()?;
+    let mut fuel = config.fuel.unwrap_or(u64::MAX);
+    state.merge_all(&mut fuel);
+    if config.fuse {
+        state.duplicate_all(&mut fuel);
+    }
+    Ok(state.groups.into_iter().flatten().collect())
+}
+
+/// Why the edges between kernels remain, most bytes first.
+pub(crate) fn explain(graph: &Graph, kernels: &[Kernel], sizes: &Sizes, target: &Target, config: &Config) -> Vec<Remark> {
+    let users = graph.users();
+    let values = Values::new(graph);
+    let mut state = State::new(graph, &values, &users, sizes, target, config);
+    for (g, k) in kernels.iter().enumerate() {
+        let group = Group { members: k.members.iter().copied().collect(), outputs: k.outputs.clone() };
+        group.members.iter().for_each(|m| state.of[m.index()].push(g));
+        let built = match &k.step {
+            Step::Comp(b) => Some(b.clone()),
+            Step::Opaque(_) => None,
+        };
+        state.groups.push(Some(Chosen { group, built, summary: k.summary, estimate: k.estimate }));
+    }
+    let mut remarks: Vec<Remark> = (0..kernels.len()).flat_map(|g| state.remarks_of(g, kernels)).collect();
+    remarks.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.places.cmp(&b.places)));
+    remarks
+}
+
+impl<'a> State<'a> {
+    fn new(
+        graph: &'a Graph,
+        values: &'a Values,
+        users: &'a [Vec<NodeId>],
+        sizes: &'a Sizes,
+        target: &'a Target,
+        config: &Config,
+    ) -> State<'a> {
+        let of = vec![Vec::new(); graph.nodes.len()];
+        State { graph, users, values, sizes, target, same_origin_only: !config.fuse, groups: Vec::new(), of }
+    }
+
+    /// One remark per edge from kernel `g` to another kernel.
+    fn remarks_of(&self, g: usize, kernels: &[Kernel]) -> Vec<Remark> {
+        let mut out = Vec::new();
+        for &v in &kernels[g].outputs {
+            for h in self.successors(g) {
+                let reads = self.values.readers[v.index()].iter().any(|r| self.of[r.index()].contains(&h));
+                if !reads {
+                    continue;
+                }
+                let opaque = self.group(g).is_none_or(|c| c.built.is_none()) || self.group(h).is_none_or(|c| c.built.is_none());
+                let refusal = match self.try_merge(g, h) {
+                    _ if opaque => Refusal::new(Code::F14, "runs outside generated kernels"),
+                    Err(refusal) => refusal,
+                    Ok(_) => Refusal::new(Code::F15, "not tried before the queue ended"),
+                };
+                let ty = self.graph.tensor(v);
+                let bytes = self.sizes.elements(&ty.shape) * ty.dtype.size() as f64;
+                out.push(Remark {
+                    code: refusal.code,
+                    pass: "fuse",
+                    places: vec![format!("{v:?} {ty} of {}", kernels[g].name), kernels[h].name.clone()],
+                    message: refusal.message,
+                    bytes: (2.0 * bytes) as u64,
+                    hint: hint(refusal.code).into(),
+                });
+            }
+        }
+        out
+    }
+
+    fn start(&mut self) -> Result<(), Refusal> {
+        for id in self.graph.ids().filter(|&id| is_compute(&self.graph.node(id).op)) {
+            let members = BTreeSet::from([id]);
+            if self.outputs(&members).is_empty() {
+                continue;
+            }
+            let chosen = self.make(members)?;
+            self.of[id.index()].push(self.groups.len());
+            self.groups.push(Some(chosen));
+        }
+        Ok(())
+    }
+
+    /// Values of the members that are read outside the set.
+    fn outputs(&self, members: &BTreeSet<NodeId>) -> Vec<NodeId> {
+        let mut out: Vec<NodeId> = members
+            .iter()
+            .flat_map(|m| &self.values.values[m.index()])
+            .copied()
+            .filter(|v| self.values.is_output[v.index()] || self.read_outside(*v, members))
+            .collect();
+        out.sort_unstable();
+        out
+    }
+
+    /// Whether some reader outside `members` lacks its own copy of the value.
+    fn read_outside(&self, value: NodeId, members: &BTreeSet<NodeId>) -> bool {
+        let owner = Values::owner(self.graph, value);
+        self.values.readers[value.index()].iter().filter(|r| !members.contains(r)).any(|r| {
+            let groups = &self.of[r.index()];
+            let lacks = |g: &usize| match &self.groups[*g] {
+                Some(c) => !owner.is_some_and(|o| c.group.members.contains(&o)),
+                None => false,
+            };
+            groups.is_empty() && !self.dead(*r) || groups.iter().any(lacks)
+        })
+    }
+
+    /// A compute node whose values nobody reads.
+    fn dead(&self, node: NodeId) -> bool {
+        let unread = |v: &NodeId| self.values.readers[v.index()].is_empty() && !self.values.is_output[v.index()];
+        self.of[node.index()].is_empty() && self.values.values[node.index()].iter().all(unread)
+    }
+
+    fn make(&self, members: BTreeSet<NodeId>) -> Result<Chosen, Refusal> {
+        let group = Group { outputs: self.outputs(&members), members };
+        let first = group.members.first().copied();
+        if let Some(id) = first
+            && is_opaque(&self.graph.node(id).op)
+        {
+            let summary = Summary { launches: 1.0, ..Summary::default() };
+            return Ok(Chosen { group, built: None, summary, estimate: estimate(&summary, self.target) });
+        }
+        if group.members.len() > MAX_MEMBERS {
+            return Err(Refusal::new(Code::F15, format!("more than {MAX_MEMBERS} members")));
+        }
+        let built = build(self.graph, self.users, &group, self.target.max_values)?;
+        legal(&built.comp, self.target)?;
+        let summary = summarise(&built.comp, self.sizes, self.target);
+        Ok(Chosen { group, built: Some(built), summary, estimate: estimate(&summary, self.target) })
+    }
+
+    fn group(&self, g: usize) -> Option<&Chosen> {
+        self.groups[g].as_ref()
+    }
+
+    /// Bytes of the values that two groups share, as a bound of what a merge saves.
+    fn candidate(&self, a: usize, b: usize, value: NodeId) -> Option<Candidate> {
+        let (ga, gb) = (self.group(a)?, self.group(b)?);
+        if a == b || ga.built.is_none() || gb.built.is_none() {
+            return None;
+        }
+        let ty = self.graph.tensor(value);
+        let bytes = self.sizes.elements(&ty.shape) * ty.dtype.size() as f64;
+        Some(Candidate { gain: bytes as u64 + 1, pair: Reverse((a.min(b), a.max(b))) })
+    }
+
+    fn edges_of(&self, g: usize, queue: &mut BinaryHeap<Candidate>) {
+        let Some(chosen) = self.group(g) else { return };
+        for &v in &chosen.group.outputs {
+            for r in &self.values.readers[v.index()] {
+                queue.extend(self.of[r.index()].iter().filter_map(|&h| self.candidate(g, h, v)));
+            }
+        }
+        let Some(built) = &chosen.built else { return };
+        for &arg in &built.args {
+            if let Some(owner) = Values::owner(self.graph, arg) {
+                queue.extend(self.of[owner.index()].iter().filter_map(|&h| self.candidate(g, h, arg)));
+            }
+            self.siblings(g, arg, queue);
+        }
+    }
+
+    /// The next reader of a value that `g` reads: neighbours only, so that a star stays linear.
+    fn siblings(&self, g: usize, value: NodeId, queue: &mut BinaryHeap<Candidate>) {
+        let readers = &self.values.readers[value.index()];
+        let Some(chosen) = self.group(g) else { return };
+        let Some(last) = readers.iter().rposition(|r| chosen.group.members.contains(r)) else { return };
+        if let Some(next) = readers.get(last + 1) {
+            queue.extend(self.of[next.index()].iter().filter_map(|&h| self.candidate(g, h, value)));
+        }
+        let first = readers.iter().position(|r| chosen.group.members.contains(r)).unwrap_or(0);
+        if let Some(before) = first.checked_sub(1).and_then(|i| readers.get(i)) {
+            queue.extend(self.of[before.index()].iter().filter_map(|&h| self.candidate(g, h, value)));
+        }
+    }
+
+    fn merge_all(&mut self, fuel: &mut u64) {
+        let mut queue = BinaryHeap::new();
+        for g in 0..self.groups.len() {
+            self.edges_of(g, &mut queue);
+        }
+        let mut tried: BTreeSet<(usize, usize)> = BTreeSet::new();
+        while let Some(Candidate { pair: Reverse((a, b)), .. }) = queue.pop() {
+            if *fuel == 0 {
+                return;
+            }
+            if self.groups[a].is_none() || self.groups[b].is_none() || !tried.insert((a, b)) {
+                continue;
+            }
+            if let Ok(merged) = self.try_merge(a, b) {
+                *fuel -= 1;
+                let g = self.accept(a, b, merged);
+                self.edges_of(g, &mut queue);
+            }
+        }
+    }
+
+    fn try_merge(&self, a: usize, b: usize) -> Result<Chosen, Refusal> {
+        let (Some(ga), Some(gb)) = (self.group(a), self.group(b)) else {
+            return Err(Refusal::new(Code::F14, "merged already"));
+        };
+        let members: BTreeSet<NodeId> = ga.group.members.union(&gb.group.members).copied().collect();
+        self.admissible(&members)?;
+        self.no_cycle(a, b)?;
+        let merged = self.make(members)?;
+        let saved = ga.estimate.time + gb.estimate.time - merged.estimate.time;
+        if saved <= 0.0 {
+            let code = if merged.summary.ops > ga.summary.ops + gb.summary.ops { Code::F08 } else { Code::F13 };
+            return Err(Refusal::new(code, format!("would take {:.1} µs longer", -saved * 1e6)));
+        }
+        Ok(merged)
+    }
+
+    fn admissible(&self, members: &BTreeSet<NodeId>) -> Result<(), Refusal> {
+        let origins: BTreeSet<OriginId> = members.iter().map(|&m| self.graph.node(m).origin).collect();
+        if self.same_origin_only && (origins.len() > 1 || origins.contains(&OriginId(0))) {
+            return Err(Refusal::new(Code::F14, "eager mode: one kernel per user op"));
+        }
+        let writes: Vec<NodeId> = members.iter().copied().filter(|m| matches!(self.graph.node(*m).op, Op::Write(..))).collect();
+        let Some(&write) = writes.first() else { return Ok(()) };
+        let dst = self.values.value_of[self.graph.node(write).args[0].index()];
+        let outputs = self.outputs(members);
+        if writes.len() > 1 || outputs != [write] {
+            return Err(Refusal::new(Code::F12, "a write is a barrier for its readers"));
+        }
+        let reads_dst = members.iter().filter(|&&m| m != write).any(|m| self.values.readers[dst.index()].contains(m));
+        let owns_dst = Values::owner(self.graph, dst).is_some_and(|o| members.contains(&o));
+        if reads_dst || owns_dst {
+            return Err(Refusal::new(Code::F12, "the written buffer is read or made by the same kernel"));
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, a: usize, b: usize, merged: Chosen) -> usize {
+        let g = self.groups.len();
+        for m in &merged.group.members {
+            let of = &mut self.of[m.index()];
+            of.retain(|&x| x != a && x != b);
+            of.push(g);
+        }
+        self.groups[a] = None;
+        self.groups[b] = None;
+        self.groups.push(Some(merged));
+        g
+    }
+
+    /// Groups that read some value of a group, or that must follow it.
+    fn successors(&self, g: usize) -> Vec<usize> {
+        let Some(chosen) = self.group(g) else { return Vec::new() };
+        let readers = chosen.group.outputs.iter().flat_map(|v| &self.values.readers[v.index()]);
+        let mut next: Vec<usize> = readers.flat_map(|r| self.of[r.index()].iter().copied()).filter(|&h| h != g).collect();
+        next.sort_unstable();
+        next.dedup();
+        next
+    }
+
+    /// Refuses when some third group lies on a path between the two.
+    fn no_cycle(&self, a: usize, b: usize) -> Result<(), Refusal> {
+        let last = |g: usize| self.group(g).and_then(|c| c.group.members.last().copied());
+        let limit = last(a).max(last(b));
+        let mut steps = 0;
+        for (from, to) in [(a, b), (b, a)] {
+            let mut seen = BTreeSet::new();
+            let mut stack: Vec<usize> = self.successors(from).into_iter().filter(|&h| h != to).collect();
+            while let Some(g) = stack.pop() {
+                steps += 1;
+                if steps > CYCLE_BUDGET {
+                    return Err(Refusal::new(Code::F06, "cycle search ran out of steps"));
+                }
+                let first = self.group(g).and_then(|c| c.group.members.first().copied());
+                if first > limit || !seen.insert(g) {
+                    continue;
+                }
+                for h in self.successors(g) {
+                    if h == to {
+                        let between = self.group(g).and_then(|c| c.group.members.last()).map(|&m| self.graph.origin(m).op.clone());
+                        return Err(Refusal::new(Code::F06, format!("{} lies between", between.unwrap_or_default())));
+                    }
+                    stack.push(h);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates a pointwise producer in all its readers where that saves time: all readers or none.
+    fn duplicate_all(&mut self, fuel: &mut u64) {
+        let mut order: Vec<usize> = (0..self.groups.len()).filter(|&g| self.groups[g].is_some()).collect();
+        order.sort_by_key(|&g| Reverse(self.group(g).and_then(|c| c.group.members.last().copied())));
+        for g in order {
+            if *fuel == 0 {
+                return;
+            }
+            if let Some(changed) = self.try_duplicate(g) {
+                *fuel -= 1;
+                self.accept_duplicates(g, changed);
+            }
+        }
+    }
+
+    fn try_duplicate(&self, g: usize) -> Option<Vec<(usize, Chosen)>> {
+        let producer = self.group(g)?;
+        let built = producer.built.as_ref()?;
+        let pointwise = built.comp.inner().is_empty() && built.comp.stores.iter().all(|s| s.combine.is_none());
+        let plain = producer.group.members.iter().all(|&m| matches!(self.graph.node(m).op, Op::Map(_) | Op::Gather(_) | Op::Concat(_)));
+        let shown = producer.group.outputs.iter().any(|v| self.values.is_output[v.index()]);
+        let readers = self.successors(g);
+        if !pointwise || !plain || shown || readers.is_empty() || readers.len() > 16 {
+            return None;
+        }
+        let mut before = producer.estimate.time;
+        let mut after = 0.0;
+        let mut changed = Vec::new();
+        for r in readers {
+            let reader = self.group(r)?;
+            reader.built.as_ref()?;
+            let members: BTreeSet<NodeId> = reader.group.members.union(&producer.group.members).copied().collect();
+            self.admissible(&members).ok()?;
+            let group = Group { members, outputs: reader.group.outputs.clone() };
+            let built = build(self.graph, self.users, &group, self.target.max_values).ok()?;
+            legal(&built.comp, self.target).ok()?;
+            let summary = summarise(&built.comp, self.sizes, self.target);
+            let cost = estimate(&summary, self.target);
+            before += reader.estimate.time;
+            after += cost.time;
+            changed.push((r, Chosen { group, built: Some(built), summary, estimate: cost }));
+        }
+        (after < before).then_some(changed)
+    }
+
+    fn accept_duplicates(&mut self, g: usize, changed: Vec<(usize, Chosen)>) {
+        let Some(producer) = self.groups[g].take() else { return };
+        for m in &producer.group.members {
+            self.of[m.index()].retain(|&x| x != g);
+        }
+        for (r, chosen) in changed {
+            for m in &producer.group.members {
+                if !self.of[m.index()].contains(&r) {
+                    self.of[m.index()].push(r);
+                }
+            }
+            self.groups[r] = Some(chosen);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What a built group costs, and whether one kernel can run it.
+
+use base::Code;
+use kernel::{AxisSet, Class, Comp, Def, Summary, Target, ValueId, op_cost};
+
+use crate::build::Refusal;
+use crate::sizes::Sizes;
+
+/// Products of one kernel.
+const MAX_PRODUCTS: usize = 4;
+
+/// Whether a contraction has both row and column axes of its own.
+pub(crate) fn is_matrix_product(comp: &Comp, v: ValueId) -> bool {
+    let Def::Contract { a, b, axes, .. } = &comp.value(v).def else { return false };
+    let (fa, fb) = (comp.value(*a).free, comp.value(*b).free);
+    !fa.minus(fb).minus(*axes).is_empty() && !fb.minus(fa).minus(*axes).is_empty() && !axes.is_empty()
+}
+
+/// Class of a comp.
+pub fn class(comp: &Comp) -> Class {
+    let has = |f: &dyn Fn(ValueId) -> bool| (0..comp.values.len() as ValueId).any(f);
+    if has(&|v| is_matrix_product(comp, v)) {
+        Class::Contraction
+    } else if has(&|v| matches!(comp.value(v).def, Def::Scan { .. })) {
+        Class::Scan
+    } else if comp.stores.iter().any(|s| s.collides) {
+        Class::Scatter
+    } else if !comp.inner().is_empty() {
+        Class::Row
+    } else {
+        Class::Pointwise
+    }
+}
+
+/// Checks what the kernel classes can hold.
+///
+/// # Errors
+/// The refusal, with its code.
+pub fn legal(comp: &Comp, target: &Target) -> Result<(), Refusal> {
+    if comp.args.len() > target.max_args {
+        return Err(Refusal::new(Code::F07, format!("{} arguments, limit {}", comp.args.len(), target.max_args)));
+    }
+    for (i, arg) in comp.args.iter().enumerate() {
+        let loaded = comp.values.iter().any(|v| matches!(&v.def, Def::Load { arg: a, .. } if *a == i));
+        if arg.written && loaded {
+            return Err(Refusal::new(Code::F12, format!("reads {} while writing it", arg.name)));
+        }
+    }
+    match class(comp) {
+        Class::Contraction => legal_contraction(comp),
+        _ => legal_row(comp),
+    }
+}
+
+fn legal_contraction(comp: &Comp) -> Result<(), Refusal> {
+    let contracts: Vec<ValueId> =
+        (0..comp.values.len() as ValueId).filter(|&v| matches!(comp.value(v).def, Def::Contract { .. })).collect();
+    let axes = contracts.iter().map(|&v| match &comp.value(v).def {
+        Def::Contract { axes, .. } => *axes,
+        _ => AxisSet::default(),
+    });
+    let axes: Vec<AxisSet> = axes.collect();
+    if comp.values.iter().any(|v| matches!(v.def, Def::Reduce { .. } | Def::Scan { .. })) {
+        return Err(Refusal::new(Code::F13, "a reduction cannot share the tiles of a matrix product"));
+    }
+    if contracts.len() > MAX_PRODUCTS || !contracts.iter().all(|&v| is_matrix_product(comp, v)) {
+        return Err(Refusal::new(Code::F07, format!("{} products in one kernel", contracts.len())));
+    }
+    if axes.iter().any(|&a| a != axes[0]) || comp.inner() != axes[0] {
+        return Err(Refusal::new(Code::F03, "products over different contracted axes"));
+    }
+    let classes = |v: ValueId| match &comp.value(v).def {
+        Def::Contract { a, b, .. } => (comp.value(*a).free, comp.value(*b).free),
+        _ => Default::default(),
+    };
+    if contracts.iter().any(|&v| classes(v) != classes(contracts[0])) {
+        return Err(Refusal::new(Code::F03, "products over different rows or columns"));
+    }
+    let chained = contracts.iter().any(|&v| comp.operands(v).iter().any(|&o| depends_on_contract(comp, o)));
+    if chained {
+        return Err(Refusal::new(Code::F13, "a product of a product needs its whole row first"));
+    }
+    Ok(())
+}
+
+fn depends_on_contract(comp: &Comp, v: ValueId) -> bool {
+    let mut seen = vec![false; comp.values.len()];
+    let mut stack = vec![v];
+    while let Some(v) = stack.pop() {
+        if std::mem::replace(&mut seen[v as usize], true) {
+            continue;
+        }
+        if matches!(comp.value(v).def, Def::Contract { .. }) {
+            return true;
+        }
+        stack.extend(comp.operands(v));
+    }
+    false
+}
+
+/// Inner loops of the stages must nest: each stage's inner axes contain or are contained in the next one's.
+fn legal_row(comp: &Comp) -> Result<(), Refusal> {
+    let inner = comp.inner();
+    let mut sets: Vec<AxisSet> = Vec::new();
+    for v in &comp.values {
+        match &v.def {
+            Def::Reduce { axes, src, .. } => {
+                let src = src.iter().fold(*axes, |s, &v| s.union(comp.value(v).free));
+                sets.push(src.and(inner));
+            }
+            Def::Contract { axes, .. } => sets.push(*axes),
+            Def::Scan { axis, .. } if v.free.and(inner) != AxisSet::one(*axis) => {
+                return Err(Refusal::new(Code::F03, "a scan inside another loop"));
+            }
+            _ => {}
+        }
+    }
+    sets.extend(comp.stores.iter().map(|s| {
+        let at = s.index.iter().fold(comp.value(s.value).free, |set, e| set.union(comp.free_of(e)));
+        at.and(inner)
+    }));
+    sets.retain(|s| !s.is_empty());
+    let nested = |a: AxisSet, b: AxisSet| a.minus(b).is_empty() || b.minus(a).is_empty();
+    if sets.iter().any(|&a| sets.iter().any(|&b| !nested(a, b))) {
+        return Err(Refusal::new(Code::F03, "inner loops over different axes"));
+    }
+    Ok(())
+}
+
+/// Sums up a comp in representative sizes.
+pub fn summarise(comp: &Comp, sizes: &Sizes, target: &Target) -> Summary {
+    let points = |set: AxisSet| set.iter().map(|a| sizes.eval(&comp.axes[a].extent)).product::<f64>();
+    let mut s = Summary { launches: 1.0, ..Summary::default() };
+    let mut read = vec![0.0; comp.args.len()];
+    for (id, v) in comp.values.iter().enumerate() {
+        match &v.def {
+            Def::Load { arg, .. } => read[*arg] += points(v.free),
+            Def::Op(op, _) => s.ops += op_cost(*op) * points(v.free),
+            Def::Reduce { src, axes, .. } => {
+                let over = src.iter().fold(*axes, |set, &x| set.union(comp.value(x).free));
+                s.ops += points(over) * src.len() as f64;
+            }
+            Def::Scan { .. } => s.ops += 4.0 * points(v.free),
+            Def::Contract { a, b, axes, .. } => {
+                let work = 2.0 * points(v.free.union(*axes));
+                if is_matrix_product(comp, id as ValueId) {
+                    s.contract_flops += work;
+                    s.packed += 2.0 * (points(comp.value(*a).free) + points(comp.value(*b).free));
+                } else {
+                    s.ops += work;
+                }
+            }
+            Def::Check { .. } => s.ops += 2.0 * points(v.free),
+            Def::Const(_) | Def::Index(_) | Def::Pred(_) | Def::Component(..) => {}
+        }
+    }
+    for (arg, points) in comp.args.iter().zip(read) {
+        s.read += points.min(sizes.elements(&arg.shape)) * arg.dtype.size() as f64;
+    }
+    for store in &comp.stores {
+        let at = store.index.iter().fold(comp.value(store.value).free, |set, e| set.union(comp.free_of(e)));
+        s.written += points(at) * comp.args[store.arg].dtype.size() as f64;
+    }
+    let parallel: AxisSet = (0..comp.axes.len()).filter(|&a| !comp.axes[a].inner).collect();
+    let serial = comp.stores.iter().any(|s| s.collides);
+    let workers = if serial { 1.0 } else { points(parallel).clamp(1.0, target.cores as f64) };
+    s.ops *= target.cores as f64 / workers;
+    s
+}

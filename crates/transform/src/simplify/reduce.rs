@@ -16,14 +16,22 @@ fn reduction<'o>(op: &'o Op, args: &[NodeId]) -> Option<(Combiner, &'o SmallVec<
     }
 }
 
-/// A reduction over no axes.
-fn reduce_of_no_axes(_: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
-    let (_, axes, x) = reduction(op, args)?;
-    axes.is_empty().then_some(x)
+/// A reduction over no axes is the operand. A float sum starts at 0.0, which turns −0.0 into 0.0; adding that zero keeps it so.
+fn reduce_of_no_axes(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
+    let (combiner, axes, x) = reduction(op, args)?;
+    if !axes.is_empty() {
+        return None;
+    }
+    let dtype = cx.dtype(x);
+    if combiner != Combiner::Sum || !dtype.is_float() {
+        return Some(x);
+    }
+    let shape = cx.shape(x).clone();
+    let zero = cx.full(Scalar::zero(dtype), &shape)?;
+    cx.make(Op::Map(ScalarOp::Add), &[x, zero])
 }
 
-/// Axes of extent 1 are dropped: the reduction of one element is the element. A float sum starts at 0.0, which turns −0.0
-/// into 0.0; adding that zero keeps it so.
+/// Axes of extent 1 are dropped: the reduction of one element is the element.
 fn reduce_of_ones(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
     let (combiner, axes, x) = reduction(op, args)?;
     let shape = cx.shape(x).clone();
@@ -33,12 +41,7 @@ fn reduce_of_ones(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
     }
     let rest: SmallVec<[usize; 4]> = axes.iter().copied().filter(|a| !drop.contains(a)).map(|a| a - below(&drop, a)).collect();
     let squeezed = cx.view(View::Reshape(without(&shape, &drop)), x)?;
-    if drop.len() < axes.len() || combiner != Combiner::Sum || !cx.dtype(x).is_float() {
-        return cx.make(Op::Reduce(combiner, rest), &[squeezed]);
-    }
-    let (dtype, shape) = (cx.dtype(x), cx.shape(squeezed).clone());
-    let zero = cx.full(Scalar::zero(dtype), &shape)?;
-    cx.make(Op::Map(ScalarOp::Add), &[squeezed, zero])
+    cx.make(Op::Reduce(combiner, rest), &[squeezed])
 }
 
 /// Two reductions by one exact combiner are one. Of float extrema the first zero in row-major order stays, whatever its

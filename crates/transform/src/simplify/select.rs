@@ -1,13 +1,11 @@
 //! Choices that are already made.
 
-use std::sync::Arc;
-
 use graph::{NodeId, Op, Region};
 use scalar::{DType, ScalarOp as S};
 
 use super::Cx;
 
-super::rules! { select_of_constant, select_of_same, select_of_not, select_of_bools, result_of_constant_if }
+super::rules! { select_of_constant, select_of_same, select_of_not, select_of_bools, constant_if }
 
 /// A constant condition.
 fn select_of_constant(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
@@ -43,14 +41,13 @@ fn select_of_bools(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> 
 }
 
 /// An `If` whose condition is known is the body taken.
-fn result_of_constant_if(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
-    let (index, region) = match op {
-        Op::Result(i) => (*i, args[0]),
+fn constant_if(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
+    let (index, region, operands) = match op {
+        Op::Result(i) => (*i as usize, cx.op(args[0]).clone(), cx.args(args[0]).to_vec()),
+        Op::Region(Region::If { then, .. }) if then.outputs.len() == 1 => (0, op.clone(), args.to_vec()),
         _ => return None,
     };
-    let Op::Region(Region::If { then, other }) = cx.op(region) else { return None };
-    let operands = cx.args(region).to_vec();
-    let body = if cx.scalar(operands[0])?.is_true() { Arc::clone(then) } else { Arc::clone(other) };
-    let results = cx.inline(&body, &operands[1..])?;
-    results.get(index as usize).copied()
+    let Op::Region(Region::If { then, other }) = region else { return None };
+    let body = if cx.scalar(operands[0])?.is_true() { then } else { other };
+    cx.inline(&body, &operands[1..])?.get(index).copied()
 }

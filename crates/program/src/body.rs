@@ -229,6 +229,34 @@ pub enum Instr {
     },
 }
 
+impl Instr {
+    /// Registers that it reads; the accumulators of a reduction and the carries of a scan count.
+    pub fn reads(&self) -> SmallVec<[Reg; 6]> {
+        let list = |first: &[Reg], second: &[Reg]| first.iter().chain(second).copied().collect();
+        match self {
+            Instr::Const { .. } | Instr::Index { .. } | Instr::Mask { .. } | Instr::Load { .. } | Instr::Acc { .. } => list(&[], &[]),
+            Instr::LoadAt { offset, mask, .. } => list(&[*offset], mask.as_slice()),
+            Instr::Check { value, mask, .. } => list(&[*value], mask.as_slice()),
+            Instr::Store { src, .. } => list(&[*src], &[]),
+            Instr::StoreAt { offset, mask, src, .. } => list(&[*src, *offset], mask.as_slice()),
+            Instr::Op { args, .. } => list(args, &[]),
+            Instr::Reduce { acc, src, .. } => list(src, acc),
+            Instr::Scan { carry, src, .. } => list(src, carry),
+        }
+    }
+    /// Registers that it writes.
+    pub fn writes(&self) -> SmallVec<[Reg; 6]> {
+        match self {
+            Instr::Const { dst, .. } | Instr::Index { dst, .. } | Instr::Mask { dst, .. } => SmallVec::from_slice(&[*dst]),
+            Instr::Load { dst, .. } | Instr::LoadAt { dst, .. } | Instr::Check { dst, .. } => SmallVec::from_slice(&[*dst]),
+            Instr::Op { dst, .. } | Instr::Acc { dst, .. } => SmallVec::from_slice(&[*dst]),
+            Instr::Store { .. } | Instr::StoreAt { .. } => SmallVec::new(),
+            Instr::Reduce { acc, .. } => SmallVec::from_slice(acc),
+            Instr::Scan { dst, carry, .. } => dst.iter().chain(carry).copied().collect(),
+        }
+    }
+}
+
 /// Registers and straight-line code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Body {

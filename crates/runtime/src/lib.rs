@@ -5,5 +5,6 @@
 mod cpu;
 mod memory;
 
+pub use cpu::vm::{CheckSink, PreparedNest, prepare_nest, run_nest};
 pub use cpu::{Task, ThreadPool};
 pub use memory::{Array, Buffer, Owner, Pool, PoolStats};

@@ -2,6 +2,8 @@
 
 mod gemm;
 mod launch;
+mod simd;
 mod threads;
+pub mod vm;
 
 pub use threads::{Task, ThreadPool};

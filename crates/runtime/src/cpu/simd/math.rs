@@ -1,0 +1,467 @@
+//! f32 elementary functions: branch-free polynomials that vectorise.
+//!
+//! Polynomial coefficients are near-minimax fits (Lawson-weighted least squares at Chebyshev nodes) on the reduced ranges;
+//! range reductions are the classical ones (Cody and Waite). [`ULP`] states the bound of each row, tested against f64.
+
+use scalar::ScalarOp;
+
+use super::{Leaf, Loop, leaf};
+
+/// Largest error of each f32 function in units in the last place of the result, denormal results excepted (those are
+/// within two least denormals).
+pub(crate) const ULP: [(ScalarOp, f64); 23] = [
+    (ScalarOp::Exp, 1.1),
+    (ScalarOp::Exp2, 1.1),
+    (ScalarOp::Expm1, 2.0),
+    (ScalarOp::Log, 1.1),
+    (ScalarOp::Log2, 1.5),
+    (ScalarOp::Log1p, 2.0),
+    (ScalarOp::Sin, 1.1),
+    (ScalarOp::Cos, 1.1),
+    (ScalarOp::Tan, 3.0),
+    (ScalarOp::Tanh, 1.6),
+    (ScalarOp::Erf, 1.6),
+    (ScalarOp::Sigmoid, 2.0),
+    (ScalarOp::Pow, 0.6),
+    (ScalarOp::Asin, 0.6),
+    (ScalarOp::Acos, 0.6),
+    (ScalarOp::Atan, 0.6),
+    (ScalarOp::Sinh, 0.6),
+    (ScalarOp::Cosh, 0.6),
+    (ScalarOp::Asinh, 0.6),
+    (ScalarOp::Acosh, 0.6),
+    (ScalarOp::Atanh, 0.6),
+    (ScalarOp::Atan2, 0.6),
+    (ScalarOp::Rsqrt, 1.1),
+];
+
+/// 1.5 · 2²³: adding it rounds to an integer, which the low mantissa bits then hold.
+const MAGIC: f32 = 12_582_912.0;
+const LN2_HI: f32 = 0.693_359_4;
+const LN2_LO: f32 = -2.121_944_4e-4;
+/// From here on sin, cos and tan reduce their argument in f64 by the standard library.
+const TRIG_LIMIT: f32 = 100_000.0;
+
+#[inline(always)]
+fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+#[inline(always)]
+fn poly<const FMA: bool, const N: usize>(x: f32, c: [f32; N]) -> f32 {
+    let mut y = c[N - 1];
+    let mut i = N - 1;
+    while i > 0 {
+        i -= 1;
+        y = fma::<FMA>(y, x, c[i]);
+    }
+    y
+}
+
+/// Clamps, keeping NaN.
+#[inline(always)]
+fn clamp(x: f32, lo: f32, hi: f32) -> f32 {
+    let x = if x < lo { lo } else { x };
+    if x > hi { hi } else { x }
+}
+
+/// y · 2ⁿ for −300 < n < 255, rounding once where the result is denormal.
+#[inline(always)]
+fn scale(y: f32, n: i32) -> f32 {
+    let half = n >> 1;
+    y * pow2(half) * pow2(n - half)
+}
+
+/// 2ⁿ for −127 < n < 128.
+#[inline(always)]
+fn pow2(n: i32) -> f32 {
+    f32::from_bits((n.wrapping_add(127) as u32) << 23)
+}
+
+/// (r, n) with x = n·ln 2 + r and |r| ≤ ½ ln 2.
+#[inline(always)]
+fn reduce_exp<const FMA: bool>(x: f32) -> (f32, i32) {
+    let t = fma::<FMA>(x, std::f32::consts::LOG2_E, MAGIC);
+    let n = t - MAGIC;
+    let r = fma::<FMA>(n, -LN2_LO, fma::<FMA>(n, -LN2_HI, x));
+    (r, (t.to_bits() as i32).wrapping_sub(MAGIC.to_bits() as i32))
+}
+
+/// eʳ − 1 for |r| ≤ ½ ln 2.
+#[inline(always)]
+fn expm1_core<const FMA: bool>(r: f32) -> f32 {
+    let q = poly::<FMA, 6>(r, [0.5, 0.166_666_67, 0.041_666_266, 0.008_333_265, 0.001_394_630_4, 0.000_199_181_26]);
+    fma::<FMA>(r * r, q, r)
+}
+
+#[inline(always)]
+pub(crate) fn exp<const FMA: bool>(x: f32) -> f32 {
+    let (r, n) = reduce_exp::<FMA>(clamp(x, -104.0, 89.0));
+    scale(1.0 + expm1_core::<FMA>(r), n)
+}
+
+#[inline(always)]
+fn exp2<const FMA: bool>(x: f32) -> f32 {
+    let x = clamp(x, -151.0, 129.0);
+    let t = x + MAGIC;
+    let r = (x - (t - MAGIC)) * std::f32::consts::LN_2;
+    scale(1.0 + expm1_core::<FMA>(r), (t.to_bits() as i32).wrapping_sub(MAGIC.to_bits() as i32))
+}
+
+#[inline(always)]
+fn expm1<const FMA: bool>(x: f32) -> f32 {
+    let (r, n) = reduce_exp::<FMA>(clamp(x, -20.0, 89.0));
+    let half = pow2(n.wrapping_sub(1));
+    let y = 2.0 * fma::<FMA>(half, expm1_core::<FMA>(r), half - 0.5);
+    if x == 0.0 { x } else { y }
+}
+
+/// (f, ln(1+f) − f, e) with x = 2ᵉ·(1+f) and √½ ≤ 1+f < √2, for finite x > 0.
+#[inline(always)]
+fn log_core<const FMA: bool>(x: f32) -> (f32, f32, f32) {
+    let tiny = x < f32::MIN_POSITIVE;
+    let u = (if tiny { x * 8_388_608.0 } else { x }).to_bits();
+    let k = (u.wrapping_sub(0x3f35_04f3) as i32) >> 23;
+    let f = f32::from_bits(u.wrapping_sub((k << 23) as u32)) - 1.0;
+    let e = (if tiny { k.wrapping_sub(23) } else { k }) as f32;
+    #[rustfmt::skip]
+    let p = poly::<FMA, 9>(f, [
+        0.333_333_13, -0.250_000_1, 0.200_021_19, -0.166_679_96, 0.142_195_51, -0.124_055_915, 0.118_881_75, -0.116_756_41,
+        0.067_466_01,
+    ]);
+    let z = f * f;
+    (f, fma::<FMA>(f * z, p, -0.5 * z), e)
+}
+
+/// Replaces the result where x is not a finite positive number.
+#[inline(always)]
+fn log_special(x: f32, y: f32) -> f32 {
+    let y = if x == f32::INFINITY { x } else { y };
+    let y = if x == 0.0 { f32::NEG_INFINITY } else { y };
+    if x >= 0.0 { y } else { f32::NAN }
+}
+
+#[inline(always)]
+fn log<const FMA: bool>(x: f32) -> f32 {
+    let (f, rest, e) = log_core::<FMA>(x);
+    log_special(x, fma::<FMA>(e, LN2_HI, f + fma::<FMA>(e, LN2_LO, rest)))
+}
+
+#[inline(always)]
+fn log2<const FMA: bool>(x: f32) -> f32 {
+    // log2(e) − 1: the integer part is added exactly.
+    const EXTRA: f32 = 0.442_695_04;
+    let (f, rest, e) = log_core::<FMA>(x);
+    let low = fma::<FMA>(f, EXTRA, rest * EXTRA) + rest;
+    log_special(x, e + (f + low))
+}
+
+#[inline(always)]
+fn log1p<const FMA: bool>(x: f32) -> f32 {
+    let u = 1.0 + x;
+    let lost = (x - (u - 1.0)) / u;
+    let y = log::<FMA>(u);
+    let y = if u > 0.0 && u < f32::INFINITY { y + lost } else { y };
+    if x == 0.0 { x } else { y }
+}
+
+/// (r, quadrant) with x = quadrant·π/2 + r and |r| ≤ π/4, for |x| < [`TRIG_LIMIT`].
+#[inline(always)]
+fn reduce_trig<const FMA: bool>(x: f32) -> (f32, i32) {
+    let t = fma::<FMA>(x, std::f32::consts::FRAC_2_PI, MAGIC);
+    let n = t - MAGIC;
+    let r = if FMA {
+        let r = n.mul_add(-std::f32::consts::FRAC_PI_2, x);
+        n.mul_add(1.710_306_5e-15, n.mul_add(4.371_138_8e-8, r))
+    } else {
+        // The first constant has 33 bits, so its product with n is exact.
+        let n = f64::from(n);
+        ((f64::from(x) - n * f64::from_bits(0x3ff9_21fb_5440_0000)) - n * 6.077_100_506_506_192e-11) as f32
+    };
+    (r, t.to_bits() as i32)
+}
+
+#[inline(always)]
+fn sin_core<const FMA: bool>(r: f32) -> f32 {
+    let z = r * r;
+    fma::<FMA>(r * z, poly::<FMA, 3>(z, [-0.166_666_55, 0.008_332_173, -0.000_195_166_55]), r)
+}
+
+#[inline(always)]
+fn cos_core<const FMA: bool>(r: f32) -> f32 {
+    let z = r * r;
+    let tail = poly::<FMA, 3>(z, [0.041_666_646, -0.001_388_731, 0.000_024_432_411]);
+    fma::<FMA>(z * z, tail, fma::<FMA>(z, -0.5, 1.0))
+}
+
+/// Sine of r plus a number of quadrants.
+#[inline(always)]
+fn sin_quadrant<const FMA: bool>(r: f32, quadrant: i32) -> f32 {
+    let y = if quadrant & 1 != 0 { cos_core::<FMA>(r) } else { sin_core::<FMA>(r) };
+    f32::from_bits(y.to_bits() ^ ((quadrant as u32 & 2) << 30))
+}
+
+#[inline(always)]
+fn sin<const FMA: bool>(x: f32) -> f32 {
+    let (r, q) = reduce_trig::<FMA>(x);
+    if x == 0.0 { x } else { sin_quadrant::<FMA>(r, q) }
+}
+
+#[inline(always)]
+fn cos<const FMA: bool>(x: f32) -> f32 {
+    let (r, q) = reduce_trig::<FMA>(x);
+    sin_quadrant::<FMA>(r, q.wrapping_add(1))
+}
+
+#[inline(always)]
+fn tan<const FMA: bool>(x: f32) -> f32 {
+    let (r, q) = reduce_trig::<FMA>(x);
+    let (s, c) = (sin_core::<FMA>(r), cos_core::<FMA>(r));
+    let y = if q & 1 != 0 { -c / s } else { s / c };
+    if x == 0.0 { x } else { y }
+}
+
+#[inline(always)]
+fn tanh<const FMA: bool>(x: f32) -> f32 {
+    let z = x * x;
+    let small = poly::<FMA, 5>(z, [-0.333_332_84, 0.133_314_91, -0.053_743_497, 0.020_650_579, -0.005_717_037]);
+    let small = fma::<FMA>(x * z, small, x);
+    let big = 1.0 - 2.0 / (exp::<FMA>(2.0 * x.abs()) + 1.0);
+    if x.abs() < 0.625 { small } else { big.copysign(x) }
+}
+
+#[inline(always)]
+fn erf<const FMA: bool>(x: f32) -> f32 {
+    let z = x * x;
+    #[rustfmt::skip]
+    let small = poly::<FMA, 6>(z, [0.128_379_15, -0.376_124_95, 0.112_818_025, -0.026_765_566, 0.004_990_98, -0.000_597_689_36]);
+    let small = fma::<FMA>(x, small, x);
+    // ln(erfc t)/t, for t up to 4, where erf rounds to 1.
+    let t = clamp(x.abs(), 0.9, 4.0);
+    #[rustfmt::skip]
+    let tail = poly::<FMA, 7>(t, [
+        -1.128_651_5, -0.635_138_87, -0.106_257_446, 0.023_779_77, -0.003_650_828, 0.000_324_861_44, -0.000_011_436_809_5,
+    ]);
+    let big = 1.0 - exp::<FMA>(t * tail);
+    if x.abs() < 0.93 { small } else { big.copysign(x) }
+}
+
+#[inline(always)]
+fn sigmoid<const FMA: bool>(x: f32) -> f32 {
+    let e = exp::<FMA>(-x.abs());
+    let top = if x < 0.0 { e } else { 1.0 };
+    top / (1.0 + e)
+}
+
+/// |x|ʸ with the sign that x and the parity of y give, through f64, for finite x ≠ 0 and finite y.
+#[inline(always)]
+fn pow<const FMA: bool>(x: f32, y: f32) -> f32 {
+    let tiny = x.abs() < f32::MIN_POSITIVE;
+    let u = (if tiny { x.abs() * 8_388_608.0 } else { x.abs() }).to_bits();
+    let k = (u.wrapping_sub(0x3f35_04f3) as i32) >> 23;
+    let m = f64::from(f32::from_bits(u.wrapping_sub((k << 23) as u32)));
+    let e = f64::from(if tiny { k.wrapping_sub(23) } else { k });
+    let t = f64::from(y) * (e + log2_f64(m));
+    let magnitude = exp2_f64(t) as f32;
+    let whole = y.trunc() == y;
+    let odd = whole && (y * 0.5).trunc() != y * 0.5;
+    let signed = if odd { magnitude.copysign(x) } else { magnitude };
+    if x < 0.0 && !whole { f32::NAN } else { signed }
+}
+
+/// log₂ m for √½ ≤ m < √2, relative error 3e-15: 2·atanh((m−1)/(m+1))/ln 2.
+#[inline(always)]
+fn log2_f64(m: f64) -> f64 {
+    let s = (m - 1.0) / (m + 1.0);
+    let z = s * s;
+    let p = 0.243_216_828_759_287_6;
+    let p = p * z + 0.261_424_494_064_327_2;
+    let p = p * z + 0.320_616_770_061_322_4;
+    let p = p * z + 0.412_198_401_566_850_2;
+    let p = p * z + 0.577_078_017_193_366_7;
+    let p = p * z + 0.961_796_693_924_736;
+    let p = p * z + 2.885_390_081_777_928_6;
+    s * p
+}
+
+/// 2ᵗ with t clamped to [−160, 130], relative error 2e-14.
+#[inline(always)]
+fn exp2_f64(t: f64) -> f64 {
+    const MAGIC: f64 = 6_755_399_441_055_744.0;
+    let t = if t < -160.0 { -160.0 } else { t };
+    let t = if t > 130.0 { 130.0 } else { t };
+    let rounded = t + MAGIC;
+    let r = (t - (rounded - MAGIC)) * std::f64::consts::LN_2;
+    let p = 2.764_714_892_033_431_3e-6;
+    let p = p * r + 2.488_479_572_781_385_2e-5;
+    let p = p * r + 0.000_198_411_516_397_205_1;
+    let p = p * r + 0.001_388_880_102_672_340_8;
+    let p = p * r + 0.008_333_333_402_117_806;
+    let p = p * r + 0.041_666_667_045_179_26;
+    let p = p * r + 0.166_666_666_665_019_64;
+    let p = p * r + 0.499_999_999_994_295_06;
+    let p = p * r + 1.0;
+    let p = p * r + 1.0;
+    p * f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52)
+}
+
+/// A unary function with an optional slow path for rare arguments.
+trait Unary {
+    const RARE: bool = false;
+    fn fast<const FMA: bool>(x: f32) -> f32;
+    fn rare(_x: f32) -> bool {
+        false
+    }
+    fn slow(x: f32) -> f32 {
+        x
+    }
+}
+
+/// Elements that one pass of a heavy loop covers; a shorter rest is padded so that it runs vectorised too.
+const BLOCK: usize = 32;
+
+struct Heavy<U>(std::marker::PhantomData<U>);
+
+impl<U: Unary> Loop for Heavy<U> {
+    #[inline(always)]
+    unsafe fn run<const FMA: bool>(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+        let (d, a) = (d.cast::<f32>(), a.cast::<f32>());
+        // SAFETY: the caller passes n valid elements; the padded rest lives in local arrays.
+        unsafe {
+            if U::RARE && (0..n).fold(false, |any, i| any | U::rare(*a.add(i))) {
+                for i in 0..n {
+                    let x = *a.add(i);
+                    *d.add(i) = if U::rare(x) { U::slow(x) } else { U::fast::<FMA>(x) };
+                }
+                return;
+            }
+            let body = if n % BLOCK < 4 { n } else { n - n % BLOCK };
+            for i in 0..body {
+                *d.add(i) = U::fast::<FMA>(*a.add(i));
+            }
+            if body < n {
+                let (mut x, mut y) = ([1.0f32; BLOCK], [0.0f32; BLOCK]);
+                std::ptr::copy_nonoverlapping(a.add(body), x.as_mut_ptr(), n - body);
+                for i in 0..BLOCK {
+                    y[i] = U::fast::<FMA>(x[i]);
+                }
+                std::ptr::copy_nonoverlapping(y.as_ptr(), d.add(body), n - body);
+            }
+        }
+    }
+}
+
+struct Power<const XV: bool, const YV: bool>;
+
+impl<const XV: bool, const YV: bool> Power<XV, YV> {
+    #[inline(always)]
+    fn rare(x: f32, y: f32) -> bool {
+        x == 0.0 || !x.is_finite() || !y.is_finite()
+    }
+}
+
+impl<const XV: bool, const YV: bool> Loop for Power<XV, YV> {
+    #[inline(always)]
+    unsafe fn run<const FMA: bool>(d: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
+        let (d, a, b) = (d.cast::<f32>(), a.cast::<f32>(), b.cast::<f32>());
+        // SAFETY: the caller passes n valid elements for vectors and one for scalars.
+        unsafe {
+            let at = |i: usize| (*a.add(if XV { i } else { 0 }), *b.add(if YV { i } else { 0 }));
+            if (0..n).fold(false, |any, i| any | Self::rare(at(i).0, at(i).1)) {
+                for i in 0..n {
+                    let (x, y) = at(i);
+                    *d.add(i) = if Self::rare(x, y) { x.powf(y) } else { pow::<FMA>(x, y) };
+                }
+                return;
+            }
+            for i in 0..n {
+                let (x, y) = at(i);
+                *d.add(i) = pow::<FMA>(x, y);
+            }
+        }
+    }
+}
+
+/// The power loop for operand forms (bit 0: base is a vector, bit 1: exponent is).
+pub(crate) fn pow_leaf(vectors: u8) -> Leaf {
+    match vectors & 3 {
+        0 => leaf::<Power<false, false>>(),
+        1 => leaf::<Power<true, false>>(),
+        2 => leaf::<Power<false, true>>(),
+        _ => leaf::<Power<true, true>>(),
+    }
+}
+
+macro_rules! functions {
+    ($op:ident; $($row:ident => $fast:ident $(, $slow:expr)?;)*) => {
+        match $op {
+            $(ScalarOp::$row => {
+                struct Row;
+                impl Unary for Row {
+                    #[inline(always)]
+                    fn fast<const FMA: bool>(x: f32) -> f32 { $fast::<FMA>(x) }
+                    $(
+                        const RARE: bool = true;
+                        #[inline(always)]
+                        fn rare(x: f32) -> bool { x.abs() >= TRIG_LIMIT }
+                        fn slow(x: f32) -> f32 { $slow(f64::from(x)) as f32 }
+                    )?
+                }
+                Some(leaf::<Heavy<Row>>())
+            })*
+            _ => None,
+        }
+    };
+}
+
+macro_rules! standard {
+    ($op:ident; $($row:ident => $f:expr;)*) => {
+        match $op {
+            $(ScalarOp::$row => {
+                struct Row;
+                impl Loop for Row {
+                    #[inline(always)]
+                    unsafe fn run<const FMA: bool>(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+                        let (d, a) = (d.cast::<f32>(), a.cast::<f32>());
+                        for i in 0..n {
+                            // SAFETY: the caller passes n valid elements.
+                            unsafe { *d.add(i) = $f(f64::from(*a.add(i))) as f32 };
+                        }
+                    }
+                }
+                Some(leaf::<Row>())
+            })*
+            _ => None,
+        }
+    };
+}
+
+/// The vector loop of a transcendental f32 row.
+pub(crate) fn unary(op: ScalarOp) -> Option<Leaf> {
+    let fast = functions! { op;
+        Exp => exp;
+        Exp2 => exp2;
+        Expm1 => expm1;
+        Log => log;
+        Log2 => log2;
+        Log1p => log1p;
+        Sin => sin, f64::sin;
+        Cos => cos, f64::cos;
+        Tan => tan, f64::tan;
+        Tanh => tanh;
+        Erf => erf;
+        Sigmoid => sigmoid;
+    };
+    fast.or_else(|| {
+        standard! { op;
+            Asin => f64::asin;
+            Acos => f64::acos;
+            Atan => f64::atan;
+            Sinh => f64::sinh;
+            Cosh => f64::cosh;
+            Asinh => f64::asinh;
+            Acosh => f64::acosh;
+            Atanh => f64::atanh;
+        }
+    })
+}

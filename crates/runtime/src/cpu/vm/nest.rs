@@ -1,0 +1,246 @@
+//! Runs loop nests: grid points over threads, stages and inner loops at each.
+
+use base::Result;
+use program::{Nest, Param};
+use smallvec::SmallVec;
+
+use super::code::Prepared;
+use super::frame::{Frame, Tile};
+use super::layout::Extents;
+use super::prepare::{self, Context, List};
+use super::run::run_tile;
+use super::sink::CheckSink;
+use crate::cpu::simd::copy;
+use crate::cpu::threads::ThreadPool;
+
+/// Below this many element operations a nest runs on the calling thread.
+const SMALL: usize = 20_000;
+/// Chunks of grid points for each worker: enough that a late one does not wait long.
+const CHUNKS_PER_WORKER: usize = 8;
+
+/// A loop over the points of an axis.
+#[derive(Clone, Copy, Debug)]
+struct Loop {
+    axis: usize,
+    extent: i64,
+    step: i64,
+}
+
+impl Loop {
+    fn count(&self) -> usize {
+        (self.extent.max(0) as usize).div_ceil(self.step as usize)
+    }
+}
+
+/// Numbers of a stage's code lists, `None` where there is no code, and its loops.
+#[derive(Debug)]
+struct StagePlan {
+    init: Option<usize>,
+    code: Option<usize>,
+    finish: Option<usize>,
+    inner: SmallVec<[Loop; 6]>,
+    /// Steps over all inner axes.
+    trips: usize,
+}
+
+/// A nest that is ready to run with any pointers.
+#[derive(Debug)]
+pub struct PreparedNest {
+    code: Prepared,
+    extents: Vec<i64>,
+    grid: SmallVec<[Loop; 6]>,
+    points: usize,
+    rows: Option<Tiled>,
+    cols: Option<Tiled>,
+    stages: Vec<StagePlan>,
+    serial: bool,
+    work: usize,
+    /// Write results past the caches (for outputs that no cache can hold).
+    pub stream: bool,
+}
+
+/// A direction of the tile.
+#[derive(Clone, Copy, Debug)]
+struct Tiled {
+    axis: usize,
+    tile: usize,
+    in_grid: bool,
+}
+
+/// Prepares a nest.
+///
+/// # Errors
+/// An instruction that no loop exists for: an internal error, as the verifier accepts none.
+pub fn prepare_nest(nest: &Nest, params: &[Param]) -> Result<PreparedNest> {
+    let lists = lists(nest);
+    let views: Vec<List<'_>> = lists.iter().map(|l| List { init: l.init, code: l.code, result: None }).collect();
+    let (row_axis, col_axis) = (nest.rows.map(|t| t.axis), nest.cols.map(|t| t.axis));
+    let context = Context { params, row_axis, col_axis, extents: extents(nest) };
+    let code = prepare::code(&nest.regs, &views, &context)?;
+    let step = |axis: usize| {
+        let tiled = [nest.rows, nest.cols].into_iter().flatten().find(|t| t.axis == axis);
+        Loop { axis, extent: nest.extents[axis], step: tiled.map_or(1, |t| t.tile.max(1) as i64) }
+    };
+    let grid: SmallVec<[Loop; 6]> = nest.grid.iter().map(|&a| step(a)).collect();
+    let stages: Vec<StagePlan> = (0..nest.stages.len())
+        .map(|s| {
+            let number = |k: usize| (!code.lists[3 * s + k].is_empty()).then_some(3 * s + k);
+            let inner: SmallVec<[Loop; 6]> = nest.stages[s].inner.iter().map(|&a| step(a)).collect();
+            let trips = inner.iter().map(Loop::count).product();
+            StagePlan { init: number(0), code: number(1), finish: number(2), inner, trips }
+        })
+        .collect();
+    let points: usize = grid.iter().map(Loop::count).product();
+    let tiled = |t: Option<program::TileAxis>| {
+        t.map(|t| Tiled { axis: t.axis, tile: t.tile.max(1), in_grid: nest.grid.contains(&t.axis) })
+    };
+    let tile: usize = [nest.rows, nest.cols].into_iter().flatten().map(|t| t.tile.max(1)).product();
+    let trips: usize = stages.iter().map(|s| s.trips).sum();
+    let work = points.saturating_mul(tile).saturating_mul(code.steps()).saturating_mul(trips.max(1));
+    Ok(PreparedNest {
+        code,
+        extents: nest.extents.clone(),
+        grid,
+        points,
+        rows: tiled(nest.rows),
+        cols: tiled(nest.cols),
+        stages,
+        serial: nest.serial,
+        work,
+        stream: false,
+    })
+}
+
+/// Three lists per stage: init, code, finish.
+fn lists(nest: &Nest) -> Vec<List<'_>> {
+    let mut lists = Vec::with_capacity(3 * nest.stages.len());
+    for stage in &nest.stages {
+        lists.push(List { init: &stage.init, code: &[], result: None });
+        lists.push(List { init: &[], code: &stage.code, result: None });
+        lists.push(List { init: &[], code: &stage.finish, result: None });
+    }
+    lists
+}
+
+fn extents(nest: &Nest) -> Extents {
+    let loops = |axis: usize| nest.stages.iter().any(|s| s.inner.contains(&axis));
+    let size = |t: Option<program::TileAxis>| t.map_or((1, 1), |t| {
+        let extent = nest.extents[t.axis].max(1) as usize;
+        (t.tile.max(1), if loops(t.axis) { extent.max(t.tile) } else { t.tile.max(1) })
+    });
+    let (rows, cols) = (size(nest.rows), size(nest.cols));
+    let tiled = |axis: usize| [nest.rows, nest.cols].into_iter().flatten().any(|t| t.axis == axis);
+    let inner = (0..nest.extents.len()).filter(|&a| loops(a) && !tiled(a));
+    Extents {
+        tile: (rows.0, cols.0),
+        whole: (rows.1, cols.1),
+        inner: inner.map(|a| (a, nest.extents[a].max(1) as usize)).collect(),
+    }
+}
+
+/// What all tiles of one run share.
+struct Run<'a> {
+    nest: &'a PreparedNest,
+    ptrs: &'a [*mut u8],
+    sink: &'a CheckSink,
+}
+
+// SAFETY: grid points write disjoint memory (or the nest is serial), so threads may share the pointers.
+unsafe impl Sync for Run<'_> {}
+
+/// Runs a nest on all workers of the pool. Results do not depend on the number of workers.
+///
+/// # Safety
+/// `ptrs` holds one pointer per parameter of the program that the nest was prepared for, valid for the parameter's
+/// elements, and nothing else touches that memory meanwhile.
+pub unsafe fn run_nest(nest: &PreparedNest, ptrs: &[*mut u8], pool: &ThreadPool, sink: &CheckSink) {
+    let run = Run { nest, ptrs, sink };
+    if nest.serial || nest.points <= 1 || nest.work < SMALL || pool.threads() == 1 {
+        // SAFETY: same contract.
+        unsafe { run.points(0, nest.points) };
+        return;
+    }
+    let chunk = nest.points.div_ceil(pool.threads() * CHUNKS_PER_WORKER);
+    pool.run(nest.points.div_ceil(chunk), &|task, _| {
+        let start = task * chunk;
+        // SAFETY: same contract; tasks take disjoint grid points.
+        unsafe { run.points(start, (start + chunk).min(run.nest.points)) };
+    });
+}
+
+impl Run<'_> {
+    /// Grid points `from..to`.
+    unsafe fn points(&self, from: usize, to: usize) {
+        Frame::with(|frame| {
+            frame.bind(&self.nest.code);
+            let mut index: SmallVec<[i64; 8]> = SmallVec::from_elem(0, self.nest.extents.len());
+            seek(&self.nest.grid, from, &mut index);
+            for _ in from..to {
+                // SAFETY: the caller's contract.
+                unsafe { self.point(frame, &mut index) };
+                advance(&self.nest.grid, &mut index);
+            }
+            if self.nest.stream {
+                copy::fence();
+            }
+        });
+    }
+
+    unsafe fn point(&self, frame: &mut Frame, index: &mut [i64]) {
+        for stage in &self.nest.stages {
+            // SAFETY: the caller's contract.
+            unsafe {
+                self.list(stage.init, None, frame, index);
+                if stage.code.is_some() {
+                    for _ in 0..stage.trips {
+                        self.list(stage.code, Some(stage), frame, index);
+                        advance(&stage.inner, index);
+                    }
+                }
+                self.list(stage.finish, None, frame, index);
+            }
+        }
+    }
+
+    /// Runs a list on the tile at `index`; directions that are neither in the grid nor looped over have extent 1.
+    unsafe fn list(&self, list: Option<usize>, stage: Option<&StagePlan>, frame: &mut Frame, index: &[i64]) {
+        let Some(list) = list else { return };
+        let size = |tiled: Option<Tiled>| {
+            let Some(t) = tiled else { return 1 };
+            let covered = t.in_grid || stage.is_some_and(|s| s.inner.iter().any(|l| l.axis == t.axis));
+            if covered { t.tile.min((self.nest.extents[t.axis] - index[t.axis]) as usize) } else { 1 }
+        };
+        let tile = Tile {
+            ptrs: self.ptrs,
+            index,
+            rows: size(self.nest.rows),
+            cols: size(self.nest.cols),
+            acc: &[],
+            stream: self.nest.stream,
+            sink: self.sink,
+        };
+        // SAFETY: the caller's contract; the frame is bound.
+        unsafe { run_tile(&self.nest.code, list, frame, &tile) };
+    }
+}
+
+/// Sets the indices of loop step number `at`, the last loop innermost.
+fn seek(loops: &[Loop], mut at: usize, index: &mut [i64]) {
+    for l in loops.iter().rev() {
+        let count = l.count().max(1);
+        index[l.axis] = (at % count) as i64 * l.step;
+        at /= count;
+    }
+}
+
+/// Steps to the next point; after the last, back to the first.
+#[inline]
+fn advance(loops: &[Loop], index: &mut [i64]) {
+    for l in loops.iter().rev() {
+        index[l.axis] += l.step;
+        if index[l.axis] < l.extent {
+            return;
+        }
+        index[l.axis] = 0;
+    }
+}

@@ -1,8 +1,10 @@
 //! What is known about variables: bounds, divisibility, equalities.
 
+mod check;
 mod equal;
 mod prove;
 mod range;
+mod sample;
 mod simplify;
 mod text;
 

@@ -1,15 +1,19 @@
 //! Proofs that an expression is never negative, by eliminating one atom after another with a bound of its own.
 
-use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, OnceCell};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Facts;
+use super::sample::Samples;
 use crate::sym::{Atom, Mono, Term, poly};
 use crate::{Sym, Var};
 
 /// Facts plus what the presence of axes implies, for one question.
 pub(super) struct Prover<'a> {
     pub(super) facts: &'a Facts,
+    /// Every variable that the question or a bound of its variables mentions.
+    pub(super) vars: BTreeSet<Var>,
+    pub(super) samples: OnceCell<Samples>,
     /// Lower bounds that hold because an axis below an extent exists.
     floors: BTreeMap<Var, i64>,
     /// Steps left to the present proof, and to all of them.
@@ -72,14 +76,13 @@ fn expand_mods(e: &Sym) -> Sym {
 impl<'a> Prover<'a> {
     /// For a question about the expressions: the axes in them exist.
     pub(super) fn new(facts: &'a Facts, about: &[&Sym]) -> Prover<'a> {
-        let mut p = Prover { facts, floors: BTreeMap::new(), fuel: Cell::new(0), budget: Cell::new(TOTAL_FUEL) };
+        let (fuel, budget) = (Cell::new(0), Cell::new(TOTAL_FUEL));
+        let mut p = Prover { facts, vars: BTreeSet::new(), samples: OnceCell::new(), floors: BTreeMap::new(), fuel, budget };
         let mut todo: Vec<Var> = about.iter().flat_map(|e| e.vars()).collect();
-        let mut seen = std::collections::BTreeSet::new();
         while let Some(v) = todo.pop() {
-            if seen.insert(v) {
-                for extent in facts.below(v).chain(std::iter::once(&facts.rewrite(&Sym::var(v)))) {
-                    todo.extend(extent.vars());
-                }
+            if p.vars.insert(v) {
+                todo.extend(facts.below(v).flat_map(Sym::vars));
+                todo.extend(facts.rewrite(&Sym::var(v)).vars());
                 for extent in facts.below(v) {
                     p.assume_at_least(&facts.rewrite(extent), 1);
                 }
@@ -145,7 +148,7 @@ impl<'a> Prover<'a> {
         if range.hi().is_some_and(|hi| hi < 0) {
             return false;
         }
-        self.nonneg_from_floors(e) || self.nonneg_by_elimination(e)
+        self.nonneg_from_floors(e) || (!self.refutes(e) && self.nonneg_by_elimination(e))
     }
     /// Writes every atom as its lower bound plus something not negative; then no coefficient may be negative.
     fn nonneg_from_floors(&self, e: &Sym) -> bool {

@@ -28,7 +28,8 @@ impl Facts {
             self.set_max(variable(a)?, integer(b)?);
         } else if let Some((a, b)) = split("==") {
             match a.split_once('%').map(|(v, k)| (variable(v.trim()), integer(k.trim()))) {
-                Some((Ok(v), Ok(k))) if b == "0" => self.set_divisible(v, k),
+                Some((Ok(v), Ok(k))) if b == "0" && k >= 1 => self.set_divisible(v, k),
+                Some((Ok(_), Ok(k))) if k < 1 => return Err(format!("`{line}`: the divisor must be at least 1")),
                 _ => self.assume_equal(&Sym::parse(a)?, &Sym::parse(b)?),
             }
         } else if let Some((a, b)) = split("<") {

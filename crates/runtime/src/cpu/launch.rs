@@ -1,5 +1,6 @@
 //! What the phases of one launch share.
 
+use crate::cpu::vm::CheckSink;
 use crate::cpu::threads::ThreadPool;
 use crate::memory::Pool;
 
@@ -9,6 +10,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) params: &'a [*mut u8],
     pub(crate) threads: &'a ThreadPool,
     pub(crate) pool: &'a Pool,
+    /// Where run-time checks report.
+    pub(crate) sink: &'a CheckSink,
 }
 
 // SAFETY: the pointers are used under the program's contract: parallel tasks write disjoint parts.

@@ -185,7 +185,7 @@ fn operand(gemm: &Gemm, params: &[Param], source: usize, side: &Side, role: usiz
             Ok(Operand { source, varies, frozen: *frozen && !varies, kept: OnceLock::new() })
         }
         PackSource::Computed { body, result, frozen } => {
-            let computed = Computed::new(gemm, params, body, *result, role == 0)?;
+            let computed = Computed::new(gemm, params, body, *result, side, role == 0)?;
             let varies = !frozen && !gemm.batch.is_empty();
             Ok(Operand { source: Source::Computed(Box::new(computed)), varies, frozen: *frozen, kept: OnceLock::new() })
         }

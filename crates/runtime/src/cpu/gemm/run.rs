@@ -3,7 +3,7 @@
 use base::Result;
 use smallvec::SmallVec;
 
-use super::body::Direct;
+use super::body::{Accumulators, Direct};
 use super::pack::{Block, Pack, Tables};
 use super::plan::{Operand, Product, Side, Source, Tiling};
 use super::scratch::Scratch;
@@ -264,18 +264,20 @@ impl<T: Pack> Product<T> {
         if (0..self.pairs.len()).all(|p| self.epilogue.direct(p).is_some_and(|d| d.transposed == self.swapped)) {
             return;
         }
-        let (launch, batch) = (part.shared.launch, &part.tile.batch);
-        // SAFETY: both scratch parts have `mc · nc` elements for each product.
-        unsafe {
-            if self.swapped {
-                (0..self.pairs.len()).for_each(|p| turn(acc.add(p * mc * nc), nc, turned.add(p * mc * nc), mc, (rows, cols)));
-                let m_n = (&part.tile.cols, &part.tile.rows);
-                self.epilogue.run(launch, batch, (&self.cols, &self.rows), m_n, turned.cast(), (mc, mc * nc));
-            } else {
-                let m_n = (&part.tile.rows, &part.tile.cols);
-                self.epilogue.run(launch, batch, (&self.rows, &self.cols), m_n, acc.cast(), (nc, mc * nc));
-            }
+        let (mut start, mut ld, apart) = (acc, nc, mc * nc);
+        if self.swapped {
+            // SAFETY: both scratch parts have `mc · nc` elements for each product.
+            (0..self.pairs.len()).for_each(|p| unsafe { turn(acc.add(p * apart), nc, turned.add(p * apart), mc, (rows, cols)) });
+            (start, ld) = (turned, mc);
         }
+        let acc = Accumulators { start: start.cast(), size: size_of::<T>(), ld, apart };
+        let (sides, area) = if self.swapped {
+            ((&self.cols, &self.rows), (&part.tile.cols, &part.tile.rows))
+        } else {
+            ((&self.rows, &self.cols), (&part.tile.rows, &part.tile.cols))
+        };
+        // SAFETY: the accumulators cover the tile, and the rest is the caller's contract.
+        unsafe { self.epilogue.run(part.shared.launch, &part.tile.batch, sides, area, acc) };
     }
 }
 
@@ -322,7 +324,7 @@ unsafe fn pack_part<T: Pack>(
             unsafe { T::pack(&Block { source: strided, data, base: &base, x, k, w }, out, tables) }
         }
         // SAFETY: the caller's contract.
-        Source::Computed(computed) => unsafe { computed.pack(launch, batch, x, k, w, out, tables) },
+        Source::Computed(computed) => unsafe { computed.pack(launch, batch, x, k, w, out) },
     }
 }
 

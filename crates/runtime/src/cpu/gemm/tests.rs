@@ -2,11 +2,11 @@
 
 use program::{Affine, Body, Bound, Gemm, Instr, PackSource, Param, RegDecl, Ty};
 use scalar::DType;
-use smallvec::smallvec;
 
 use super::PreparedGemm;
 use crate::cpu::launch::Launch;
 use crate::cpu::threads::ThreadPool;
+use crate::cpu::vm::CheckSink;
 use crate::memory::{Buffer, Pool};
 
 fn affine(base: i64, coef: &[i64]) -> Affine {
@@ -91,7 +91,8 @@ fn run(gemm: &Gemm, arguments: &[Argument], threads: usize) -> Vec<Vec<f64>> {
         })
         .collect();
     let pointers: Vec<*mut u8> = buffers.iter().map(Buffer::as_ptr).collect();
-    let launch = Launch { params: &pointers, threads: &workers, pool: &pool };
+    let sink = CheckSink::new();
+    let launch = Launch { params: &pointers, threads: &workers, pool: &pool, sink: &sink };
     for _ in 0..2 {
         // SAFETY: the arguments cover what the programs of these tests access.
         unsafe { prepared.run(&launch) }.unwrap();

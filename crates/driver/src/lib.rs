@@ -1,1 +1,24 @@
-//! The list of passes, executables, guards and reports.
+//! The one list of passes, executables, guards and reports.
+//!
+//! [`compile`] takes a [`graph::Module`] through simplify → prepare → alias → plan. An [`Executable`] binds dimensions on
+//! each call, lowers and prepares its kernels once per size tuple, and runs them with pooled memory. [`Report`] tells what
+//! was fused, what was not and why, and what it saves.
+
+mod compile;
+mod executable;
+mod host;
+mod instance;
+mod json;
+mod region;
+mod report;
+mod subgraph;
+mod verify;
+
+pub use compile::{Compiled, compile, passes};
+pub use executable::Executable;
+pub use host::{to_array, to_host};
+pub use report::{EdgeReport, KernelReport, Report, Totals};
+pub use verify::{Deviation, Tolerance};
+
+pub use graph::{HostTensor, Module};
+pub use runtime::{Array, Device};

@@ -24,7 +24,7 @@ const MAX_MEMBERS: usize = 192;
 
 /// A group with its comp and cost; opaque nodes have no comp.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// Members and outputs.
     pub group: Group,
     /// The comp, unless the one member is opaque.
@@ -73,7 +73,7 @@ struct Candidate {
 ///
 /// # Errors
 /// A single node that has no kernel.
-pub fn choose(
+pub(crate) fn choose(
     graph: &Graph,
     values: &Values,
     users: &[Vec<NodeId>],

@@ -36,7 +36,7 @@ pub fn class(comp: &Comp) -> Class {
 ///
 /// # Errors
 /// The refusal, with its code.
-pub fn legal(comp: &Comp, target: &Target) -> Result<(), Refusal> {
+pub(crate) fn legal(comp: &Comp, target: &Target) -> Result<(), Refusal> {
     if comp.args.len() > target.max_args {
         return Err(Refusal::new(Code::F07, format!("{} arguments, limit {}", comp.args.len(), target.max_args)));
     }

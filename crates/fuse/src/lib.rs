@@ -20,6 +20,8 @@ mod text;
 mod values;
 
 pub use build::{Group, Refusal};
+pub use cost::{class, summarise};
+pub use prepare::prepare;
 pub use plan::{Kernel, Plan, Source, Step, Storage, plan, unfused};
 pub use sizes::Sizes;
 pub use strides::Strided;

@@ -10,7 +10,6 @@ use scalar::Sym;
 use crate::build::Built;
 use crate::choose::{Chosen, choose};
 use crate::cost::class;
-use crate::prepare::prepare;
 use crate::sizes::Sizes;
 use crate::strides::{Strided, strided};
 use crate::values::Values;
@@ -90,12 +89,11 @@ pub struct Plan {
     pub sizes: Sizes,
 }
 
-/// Plans a graph. `in_place` lists the writes that may use their destination's buffer.
+/// Plans a graph that [`prepare`](crate::prepare()) gave. `in_place` lists the writes that may use their destination's buffer.
 ///
 /// # Errors
 /// An internal error when a single node has no kernel.
-pub fn plan(graph: &Graph, in_place: &BTreeSet<NodeId>, sizes: &Sizes, target: &Target, config: &Config) -> Result<Plan> {
-    let graph = prepare(graph);
+pub fn plan(graph: Graph, in_place: &BTreeSet<NodeId>, sizes: &Sizes, target: &Target, config: &Config) -> Result<Plan> {
     let users = graph.users();
     let values = Values::new(&graph);
     let chosen = choose(&graph, &values, &users, sizes, target, config)

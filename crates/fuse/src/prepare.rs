@@ -7,7 +7,7 @@ use crate::strides::strided;
 use crate::values::{is_compute, is_opaque};
 
 /// The graph with `Materialize` nodes inserted.
-pub(crate) fn prepare(graph: &Graph) -> Graph {
+pub fn prepare(graph: &Graph) -> Graph {
     let users = graph.users();
     let mut out = Graph { nodes: Vec::with_capacity(graph.nodes.len()), ..graph.clone() };
     out.nodes.clear();

@@ -15,7 +15,7 @@ pub struct Strided {
 }
 
 /// Row-major strides of a shape.
-pub fn row_major(shape: &Shape) -> Vec<Sym> {
+pub(crate) fn row_major(shape: &Shape) -> Vec<Sym> {
     let mut strides = vec![Sym::from(1); shape.len()];
     for d in (1..shape.len()).rev() {
         strides[d - 1] = strides[d].clone() * &shape[d];
@@ -24,7 +24,7 @@ pub fn row_major(shape: &Shape) -> Vec<Sym> {
 }
 
 /// The chain of views above a stored value as strides; `None` where elements are not at affine positions.
-pub fn strided(graph: &Graph, value: NodeId) -> Option<Strided> {
+pub(crate) fn strided(graph: &Graph, value: NodeId) -> Option<Strided> {
     let mut chain = Vec::new();
     let mut base = value;
     while let Op::View(_) = graph.node(base).op {

@@ -1,1 +1,66 @@
-//! Text form of plans.
+//! Text form of plans: one line per kernel, then its comp.
+
+use std::fmt;
+
+use crate::plan::{Kernel, Plan, Step, Storage};
+
+impl Plan {
+    /// One line per kernel: class, axes, members, bytes and FLOPs in the plan's sizes.
+    pub fn summary(&self) -> String {
+        let mut out = format!("{} kernels\n", self.kernels.len());
+        for k in &self.kernels {
+            out.push_str(&self.line(k));
+            out.push('\n');
+        }
+        out
+    }
+
+    fn line(&self, k: &Kernel) -> String {
+        let members: Vec<String> = k.members.iter().map(|m| format!("{m:?}")).collect();
+        let outputs: Vec<String> = k.outputs.iter().map(|&o| self.place(o)).collect();
+        let axes = match &k.step {
+            Step::Comp(b) => {
+                let list = |inner: bool| {
+                    let axes = b.comp.axes.iter().filter(|a| a.inner == inner);
+                    axes.map(|a| a.extent.to_string()).collect::<Vec<_>>().join(" × ")
+                };
+                format!("({} | {})", list(false), list(true))
+            }
+            Step::Opaque(_) => String::from("(opaque)"),
+        };
+        let once = if k.once { " once" } else { "" };
+        format!(
+            "{}: {:?}{once} {axes} members {} -> {}; read {} written {} flops {}",
+            k.name,
+            k.class,
+            members.join(" "),
+            outputs.join(" "),
+            k.summary.read as u64,
+            k.summary.written as u64,
+            k.summary.flops() as u64,
+        )
+    }
+
+    fn place(&self, value: graph::NodeId) -> String {
+        match self.storage.get(&value) {
+            Some(Storage::Part { of, start, .. }) => format!("{value:?} in {of:?} at {start}"),
+            Some(Storage::Write { dst, copy: false }) => format!("{value:?} over {dst:?}"),
+            Some(Storage::Write { dst, copy: true }) => format!("{value:?} over a copy of {dst:?}"),
+            _ => format!("{value:?}"),
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for k in &self.kernels {
+            writeln!(f, "{}", self.line(k))?;
+            if let Step::Comp(b) = &k.step {
+                for line in b.comp.to_string().lines() {
+                    writeln!(f, "  {line}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

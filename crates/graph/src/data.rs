@@ -79,6 +79,10 @@ impl HostTensor {
     pub fn bytes(&self) -> &[u8] {
         (*self.data).as_ref()
     }
+    /// The shared owner of the bytes.
+    pub fn owner(&self) -> Arc<dyn AsRef<[u8]> + Send + Sync> {
+        Arc::clone(&self.data)
+    }
     /// Element by row-major position.
     pub fn get(&self, i: usize) -> Scalar {
         let n = self.dtype.size();

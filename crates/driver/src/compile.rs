@@ -1,0 +1,60 @@
+//! The one list of passes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use base::{Config, Result};
+use fuse::{Plan, Sizes};
+use graph::{Graph, Module, NodeId};
+use kernel::Target;
+use scalar::Var;
+use transform::WriteMode;
+
+use crate::executable::Executable;
+
+/// A planned graph, and how long each pass took.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The plan.
+    pub plan: Plan,
+    /// Pass names and times, in order.
+    pub timing: Vec<(&'static str, Duration)>,
+}
+
+/// Compiles a module for the CPU.
+///
+/// # Errors
+/// A graph that does not verify, frozen inputs without data, or an op without a kernel.
+pub fn compile(module: &Module, config: &Config) -> Result<Executable> {
+    Executable::new(module, config)
+}
+
+/// Runs the passes: simplify, prepare, alias, plan. `given` are sizes that the choice is made for.
+///
+/// # Errors
+/// A graph that does not verify, or an op without a kernel.
+pub fn passes(graph: &Graph, given: &BTreeMap<Var, i64>, target: &Target, config: &Config) -> Result<Compiled> {
+    let mut timing = Vec::new();
+    let mut timed = |name: &'static str, start: Instant| timing.push((name, start.elapsed()));
+    let start = Instant::now();
+    if cfg!(debug_assertions) {
+        graph::verify(graph)?;
+    }
+    timed("verify", start);
+    let start = Instant::now();
+    let simplified = if config.fuse { transform::simplify(graph, &transform::Options::default()) } else { graph.clone() };
+    timed("simplify", start);
+    let start = Instant::now();
+    let prepared = fuse::prepare(&simplified);
+    if cfg!(debug_assertions) {
+        graph::verify(&prepared)?;
+    }
+    let in_place: BTreeSet<NodeId> =
+        transform::alias(&prepared).into_iter().filter(|a| a.mode == WriteMode::InPlace).map(|a| a.write).collect();
+    timed("alias", start);
+    let start = Instant::now();
+    let sizes = Sizes::new(&prepared.facts, given.clone());
+    let plan = fuse::plan(prepared, &in_place, &sizes, target, config)?;
+    timed("plan", start);
+    Ok(Compiled { plan, timing })
+}

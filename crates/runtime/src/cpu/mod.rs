@@ -1,9 +1,13 @@
 //! The CPU: threads, products and the tile VM.
 
+mod ceilings;
+mod device;
 mod gemm;
 mod launch;
 mod simd;
 mod threads;
 pub mod vm;
 
+pub use ceilings::{Caches, Ceilings, Rates, isa, measure, model};
+pub use device::{Arg, Device, Prepared};
 pub use threads::{Task, ThreadPool};

@@ -1,0 +1,154 @@
+//! The device: memory, threads, and launching of programs.
+
+use std::sync::Arc;
+
+use base::{Error, Result};
+use program::{Access, Param, Phase, TileProgram};
+use smallvec::SmallVec;
+
+use super::ceilings::Caches;
+use super::gemm::PreparedGemm;
+use super::launch::Launch;
+use super::threads::ThreadPool;
+use super::vm::{CheckSink, PreparedNest, prepare_nest, run_nest};
+use crate::memory::{Buffer, Pool};
+
+/// A CPU with its pool of memory and of threads. Any number of threads may launch on one device at the same time.
+#[derive(Debug)]
+pub struct Device {
+    pool: Pool,
+    threads: ThreadPool,
+    caches: Caches,
+}
+
+/// An argument of a launch: where a parameter's first element lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Arg<'a> {
+    /// Memory.
+    pub buffer: &'a Buffer,
+    /// Position of the first element in bytes.
+    pub offset_bytes: usize,
+}
+
+impl<'a> From<&'a Buffer> for Arg<'a> {
+    fn from(buffer: &'a Buffer) -> Self {
+        Arg { buffer, offset_bytes: 0 }
+    }
+}
+
+/// A program that is ready to launch; it may be launched from several threads at once.
+pub struct Prepared {
+    program: Arc<TileProgram>,
+    phases: Vec<PreparedPhase>,
+}
+
+enum PreparedPhase {
+    Nest(PreparedNest),
+    Gemm(PreparedGemm),
+}
+
+impl Prepared {
+    /// The program.
+    pub fn program(&self) -> &TileProgram {
+        &self.program
+    }
+    /// Bytes of panels that frozen operands keep since their first launch.
+    pub fn packed_bytes(&self) -> usize {
+        let bytes = |phase: &PreparedPhase| if let PreparedPhase::Gemm(g) = phase { g.packed_bytes() } else { 0 };
+        self.phases.iter().map(bytes).sum()
+    }
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Prepared({}, {} phases)", self.program.name, self.phases.len())
+    }
+}
+
+impl Device {
+    /// The CPU with a number of threads, the caller's included; 0 means one per core.
+    pub fn cpu(threads: usize) -> Arc<Device> {
+        Arc::new(Device { pool: Pool::new(), threads: ThreadPool::new(threads), caches: Caches::of_this_machine() })
+    }
+    /// Its memory.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+    /// Its threads.
+    pub fn threads(&self) -> &ThreadPool {
+        &self.threads
+    }
+
+    /// Verifies a program and makes it ready to launch.
+    ///
+    /// # Errors
+    /// A program that breaks an invariant.
+    pub fn prepare(&self, program: impl Into<Arc<TileProgram>>) -> Result<Prepared> {
+        let program = program.into();
+        program::verify(&program)?;
+        let phase = |phase: &Phase| -> Result<PreparedPhase> {
+            Ok(match phase {
+                Phase::Nest(nest) => {
+                    let mut nest = prepare_nest(nest, &program.params)?;
+                    nest.stream = written_bytes(&program.params) > self.caches.l3 as u64;
+                    PreparedPhase::Nest(nest)
+                }
+                Phase::Gemm(gemm) => PreparedPhase::Gemm(PreparedGemm::new(gemm, &program.params)?),
+            })
+        };
+        let phases = program.phases.iter().map(phase).collect::<Result<_>>();
+        Ok(Prepared { phases: phases.map_err(|e| e.context(format!("kernel {}", program.name)))?, program })
+    }
+
+    /// Runs a program to its end. Until then no other thread may write what it reads, or touch what it writes.
+    ///
+    /// # Errors
+    /// Arguments that do not fit the parameters, a failed run-time check, or out of memory for packed operands.
+    pub fn launch(&self, prepared: &Prepared, args: &[Arg<'_>]) -> Result<()> {
+        let program = &*prepared.program;
+        self.run(prepared, args).map_err(|e| e.context(format!("kernel {}", program.name)))
+    }
+
+    fn run(&self, prepared: &Prepared, args: &[Arg<'_>]) -> Result<()> {
+        let program = &*prepared.program;
+        if args.len() != program.params.len() {
+            return Err(Error::internal(format!("{} arguments for {} parameters", args.len(), program.params.len())));
+        }
+        let pointer = |(param, arg): (&Param, &Arg<'_>)| argument(param, arg);
+        let params: SmallVec<[*mut u8; 16]> = program.params.iter().zip(args).map(pointer).collect::<Result<_>>()?;
+        let sink = CheckSink::new();
+        let launch = Launch { params: &params, threads: &self.threads, pool: &self.pool, sink: &sink };
+        for phase in &prepared.phases {
+            // SAFETY: the program was verified, and every argument covers its parameter's elements.
+            match phase {
+                PreparedPhase::Nest(nest) => unsafe { run_nest(nest, &params, &self.threads, &sink) },
+                PreparedPhase::Gemm(gemm) => unsafe { gemm.run(&launch) }?,
+            }
+        }
+        sink.take(&program.checks).map_or(Ok(()), Err)
+    }
+}
+
+/// Bytes that a program writes.
+fn written_bytes(params: &[Param]) -> u64 {
+    params.iter().filter(|p| p.access != Access::Read).map(|p| p.elements * p.dtype.size() as u64).sum()
+}
+
+/// The pointer of an argument that fits its parameter.
+fn argument(param: &Param, arg: &Arg<'_>) -> Result<*mut u8> {
+    let Param { name, dtype, access, elements } = param;
+    let have = arg.buffer.len().checked_sub(arg.offset_bytes).ok_or_else(|| {
+        Error::internal(format!("argument {name} starts at byte {} of {}", arg.offset_bytes, arg.buffer.len()))
+    })?;
+    if (have / dtype.size()) as u64 <= elements.saturating_sub(1) && *elements > 0 {
+        return Err(Error::internal(format!("argument {name} has {have} bytes, {elements} {dtype} are needed")));
+    }
+    if *access != Access::Read && !arg.buffer.is_writable() && *elements > 0 {
+        return Err(Error::internal(format!("argument {name} is written, but its buffer borrows foreign memory")));
+    }
+    let pointer = arg.buffer.as_ptr().wrapping_add(arg.offset_bytes);
+    if !(pointer as usize).is_multiple_of(dtype.size()) {
+        return Err(Error::internal(format!("argument {name} at byte {} is not aligned for {dtype}", arg.offset_bytes)));
+    }
+    Ok(pointer)
+}

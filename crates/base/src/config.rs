@@ -13,7 +13,7 @@ pub enum Numerics {
 }
 
 /// Settings of one compilation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Config {
     /// Rounding policy.
     pub numerics: Numerics,

@@ -1,0 +1,321 @@
+//! Compiled functions.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use base::{Error, Result};
+use graph::{Graph, HostTensor};
+use scalar::{DType, Sym, Var};
+
+use crate::engine::Executable;
+use crate::flush::{self, Cache, Compiled};
+use crate::mode;
+use crate::program::Source;
+use crate::tensor::Tensor;
+use crate::trace::{self, ArgSpec};
+
+/// A function that is recorded on every call and runs compiled code for whatever it recorded.
+///
+/// Made by [`compile`](compile()). Reading a value inside the function ends a segment: what was recorded so far runs, and the
+/// function goes on. [`explain`](CompiledFn::explain) lists these graph breaks.
+pub struct CompiledFn<F> {
+    f: F,
+    session: Arc<Session>,
+}
+
+/// What belongs to one compiled function: its code, and what its last call did.
+#[derive(Default)]
+pub(crate) struct Session {
+    pub(crate) cache: Cache,
+    last: Mutex<Vec<Segment>>,
+}
+
+/// One run of compiled code within a call.
+struct Segment {
+    compiled: Arc<Compiled>,
+    /// The read that ended it, unless the call did.
+    read: Option<&'static Location<'static>>,
+}
+
+thread_local! {
+    static SESSIONS: RefCell<Vec<Arc<Session>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The innermost compiled function that is running on this thread.
+pub(crate) fn current() -> Option<Arc<Session>> {
+    SESSIONS.with_borrow(|s| s.last().cloned())
+}
+
+/// Leaves the session when it goes out of scope, also on a panic in the function.
+pub(crate) struct Entered;
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        SESSIONS.with_borrow_mut(Vec::pop);
+    }
+}
+
+pub(crate) fn enter(session: &Arc<Session>) -> Entered {
+    SESSIONS.with_borrow_mut(|s| s.push(session.clone()));
+    Entered
+}
+
+impl Session {
+    /// Notes a run.
+    pub(crate) fn ran(&self, compiled: Arc<Compiled>, read: Option<&'static Location<'static>>) {
+        self.segments().push(Segment { compiled, read });
+    }
+    fn segments(&self) -> MutexGuard<'_, Vec<Segment>> {
+        self.last.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// Compiles a function: it is re-run on every call, which records its ops; code is compiled once per distinct recording.
+/// [`Param`](crate::Param)s are constants of the code until they are replaced.
+///
+/// ```
+/// use fuseline::{Tensor, compile};
+/// let f = compile(|x: &[Tensor]| vec![(&x[0] * 2.0).relu().sum(..)]);
+/// let y = f.call(&[Tensor::new([1.0f32, -3.0, 4.0])])?;
+/// assert_eq!(y[0].item::<f32>()?, 10.0);
+/// # Ok::<(), fuseline::Error>(())
+/// ```
+pub fn compile<F: Fn(&[Tensor]) -> Vec<Tensor>>(f: F) -> CompiledFn<F> {
+    CompiledFn { f, session: Arc::default() }
+}
+
+impl<F: Fn(&[Tensor]) -> Vec<Tensor>> CompiledFn<F> {
+    /// Calls the function; the results have been evaluated.
+    ///
+    /// # Errors
+    /// As [`Tensor::eval`].
+    pub fn call(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        flush::eval_all(inputs)?;
+        let _scope = enter(&self.session);
+        self.session.segments().clear();
+        let outputs = (self.f)(inputs);
+        flush::flush_together(&outputs, None)?;
+        Ok(outputs)
+    }
+    /// Reads inside the function that ended a segment of the last call, as `file:line`.
+    pub fn graph_breaks(&self) -> Vec<String> {
+        self.session.segments().iter().filter_map(|s| s.read).map(place).collect()
+    }
+    /// Report on the code of the last call, segment by segment, with the graph breaks between.
+    pub fn explain(&self) -> String {
+        let segments = self.session.segments();
+        if segments.is_empty() {
+            return "not called yet\n".into();
+        }
+        let mut text = String::new();
+        for (i, segment) in segments.iter().enumerate() {
+            if segments.len() > 1 {
+                let _ = writeln!(text, "segment {} of {}", i + 1, segments.len());
+            }
+            text.push_str(&segment.compiled.executable.explain());
+            if let Some(read) = segment.read {
+                let _ = writeln!(text, "graph break: a value is read at {}", place(read));
+            }
+        }
+        text
+    }
+}
+
+fn place(at: &Location<'_>) -> String {
+    format!("{}:{}", at.file(), at.line())
+}
+
+/// A function that is traced once for many sizes; see [`compile_pure`].
+pub struct PureFn<F> {
+    f: F,
+    entries: Mutex<Vec<Arc<Entry>>>,
+}
+
+/// Code for the arguments that match a pattern.
+struct Entry {
+    args: Vec<Pattern>,
+    executable: Executable,
+    late: Vec<Source>,
+    /// Parameters that the code depends on.
+    frozen: Vec<crate::Param>,
+    graph: Graph,
+    calls: std::sync::atomic::AtomicU64,
+}
+
+/// Dtype and extents of an argument; equal variables stand for equal extents of at least 2.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pattern {
+    dtype: DType,
+    extents: Vec<Extent>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    Is(usize),
+    Var(Var),
+}
+
+/// Compiles a function that is traced instead of re-run: at most once per combination of argument dtypes and ranks, with
+/// symbolic extents, unless it needs an extent as a number. The function must not read values, and must depend on nothing but
+/// its arguments and [`Param`](crate::Param)s; debug builds trace again now and then and report a difference.
+///
+/// ```
+/// use fuseline::{Tensor, compile_pure};
+/// let f = compile_pure(|x: &[Tensor]| vec![x[0].softmax(-1)]);
+/// for n in 2..6 {
+///     assert_eq!(f.call(&[Tensor::rand([3, n])])?[0].shape(), [3, n]);
+/// }
+/// assert_eq!(f.compiled(), 1);
+/// # Ok::<(), fuseline::Error>(())
+/// ```
+pub fn compile_pure<F: Fn(&[Tensor]) -> Vec<Tensor>>(f: F) -> PureFn<F> {
+    PureFn { f, entries: Mutex::default() }
+}
+
+impl<F: Fn(&[Tensor]) -> Vec<Tensor>> PureFn<F> {
+    /// Calls the compiled function.
+    ///
+    /// # Errors
+    /// A read inside the function; else as [`Tensor::eval`].
+    pub fn call(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        flush::eval_all(inputs)?;
+        let data = inputs.iter().map(Tensor::data).collect::<Result<Vec<HostTensor>>>()?;
+        let entry = match self.find(&data) {
+            Some(entry) => entry,
+            None => self.add(&data)?,
+        };
+        self.check_purity(&entry, &data)?;
+        let late = entry.late.iter().filter_map(Source::value);
+        let given: Vec<HostTensor> = data.iter().cloned().chain(late).collect();
+        Ok(entry.executable.run(&given)?.into_iter().map(Tensor::from_host).collect())
+    }
+    /// Number of times that the function was compiled.
+    pub fn compiled(&self) -> usize {
+        self.lock().len()
+    }
+    /// Report on each compiled form.
+    pub fn explain(&self) -> String {
+        let entries = self.lock();
+        if entries.is_empty() {
+            return "not called yet\n".into();
+        }
+        entries.iter().map(|e| format!("arguments {}\n{}", describe(&e.args), e.executable.explain())).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Entry>>> {
+        self.entries.lock().unwrap_or_else(|e| e.into_inner())
+    }
+    fn find(&self, data: &[HostTensor]) -> Option<Arc<Entry>> {
+        let mut entries = self.lock();
+        entries.retain(|e| e.frozen.iter().all(crate::Param::is_frozen));
+        entries.iter().find(|e| matches_all(&e.args, data)).cloned()
+    }
+    fn add(&self, data: &[HostTensor]) -> Result<Arc<Entry>> {
+        let (traced, args) = specialise(&self.f, data)?;
+        let graph = traced.module.graph.clone();
+        let executable = Executable::compile(traced.module, &mode::config()?)?;
+        let (late, frozen) = (traced.late, traced.frozen);
+        let entry = Arc::new(Entry { args, executable, late, frozen, graph, calls: Default::default() });
+        self.lock().push(entry.clone());
+        Ok(entry)
+    }
+    /// Traces again on calls 16, 32, 64, … of debug builds.
+    fn check_purity(&self, entry: &Entry, data: &[HostTensor]) -> Result<()> {
+        let calls = 1 + entry.calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if !cfg!(debug_assertions) || calls < 16 || !calls.is_power_of_two() {
+            return Ok(());
+        }
+        let again = trace_pattern(&self.f, &entry.args, data)?;
+        if again.module.graph == entry.graph {
+            return Ok(());
+        }
+        Err(Error::invalid("compile_pure: the function recorded other ops than the first time; it depends on more than its arguments and Params, use compile"))
+    }
+}
+
+fn matches_all(args: &[Pattern], data: &[HostTensor]) -> bool {
+    let mut bound: BTreeMap<Var, usize> = BTreeMap::new();
+    args.len() == data.len() && args.iter().zip(data).all(|(p, d)| matches(p, d, &mut bound))
+}
+
+fn matches(pattern: &Pattern, data: &HostTensor, bound: &mut BTreeMap<Var, usize>) -> bool {
+    let extent = |(e, &n): (&Extent, &usize)| match *e {
+        Extent::Is(k) => k == n,
+        Extent::Var(v) => n >= 2 && *bound.entry(v).or_insert(n) == n,
+    };
+    pattern.dtype == data.dtype() && pattern.extents.len() == data.shape().len() && pattern.extents.iter().zip(data.shape()).all(extent)
+}
+
+/// Traces with as many symbolic extents as the function allows: those that it needs as numbers, or equal to one another, are
+/// found by tracing, and made so.
+fn specialise(f: &dyn Fn(&[Tensor]) -> Vec<Tensor>, data: &[HostTensor]) -> Result<(trace::Traced, Vec<Pattern>)> {
+    let mut args: Vec<Pattern> = data.iter().enumerate().map(|(k, d)| general(k, d)).collect();
+    loop {
+        let traced = trace_pattern(f, &args, data)?;
+        let values = hints(&args, data);
+        let mut change = BTreeMap::new();
+        for (&var, &value) in &traced.fixed {
+            change.insert(var, Extent::Is(value as usize));
+        }
+        for guard in &traced.module.graph.guards {
+            refine(guard, &values, &mut change)?;
+        }
+        if change.is_empty() {
+            return Ok((traced, args));
+        }
+        for extent in args.iter_mut().flat_map(|p| &mut p.extents) {
+            if let Extent::Var(v) = extent
+                && let Some(&to) = change.get(v)
+            {
+                *extent = to;
+            }
+        }
+    }
+}
+
+/// Extents 0 and 1 are special to broadcasting: they stay numbers.
+fn general(k: usize, data: &HostTensor) -> Pattern {
+    let extent = |(i, &n): (usize, &usize)| if n < 2 { Extent::Is(n) } else { Extent::Var(Var::new(&format!("x{k}_{i}"))) };
+    Pattern { dtype: data.dtype(), extents: data.shape().iter().enumerate().map(extent).collect() }
+}
+
+fn hints(args: &[Pattern], data: &[HostTensor]) -> BTreeMap<Var, i64> {
+    let pairs = args.iter().zip(data).flat_map(|(p, d)| p.extents.iter().zip(d.shape()));
+    pairs.filter_map(|(e, &n)| if let Extent::Var(v) = e { Some((*v, n as i64)) } else { None }).collect()
+}
+
+/// Turns a guard on single variables into a more special pattern; others are checked at each run.
+fn refine(guard: &graph::Guard, values: &BTreeMap<Var, i64>, change: &mut BTreeMap<Var, Extent>) -> Result<()> {
+    let value = |s: &Sym| s.eval(&|v| values.get(&v).copied());
+    if value(&guard.left)? != value(&guard.right)? {
+        return Err(Error::invalid(guard.reason.clone()));
+    }
+    match (guard.left.as_var(), guard.right.as_var(), guard.left.as_int(), guard.right.as_int()) {
+        (Some(a), Some(b), _, _) => drop(change.entry(a.max(b)).or_insert(Extent::Var(a.min(b)))),
+        (Some(v), _, _, Some(n)) | (_, Some(v), Some(n), _) => drop(change.insert(v, Extent::Is(n as usize))),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn trace_pattern(f: &dyn Fn(&[Tensor]) -> Vec<Tensor>, args: &[Pattern], data: &[HostTensor]) -> Result<trace::Traced> {
+    let extent = |e: &Extent| match *e {
+        Extent::Is(n) => Sym::from(n as i64),
+        Extent::Var(v) => Sym::var(v),
+    };
+    let spec = |(k, p): (usize, &Pattern)| ArgSpec::new(format!("arg{k}"), p.dtype, p.extents.iter().map(extent).collect::<Vec<_>>());
+    let specs: Vec<ArgSpec> = args.iter().enumerate().map(spec).collect();
+    trace::trace_with("pure", &specs, hints(args, data), f)
+}
+
+fn describe(args: &[Pattern]) -> String {
+    let extent = |e: &Extent| match e {
+        Extent::Is(n) => n.to_string(),
+        Extent::Var(v) => v.name().to_owned(),
+    };
+    let one = |p: &Pattern| format!("{}[{}]", p.dtype, p.extents.iter().map(extent).collect::<Vec<_>>().join(", "));
+    args.iter().map(one).collect::<Vec<_>>().join(", ")
+}

@@ -1,8 +1,8 @@
 //! Shrinks a failing program.
 //!
-//! Greedy passes over a verified graph until none helps: keep one output, replace a node by one of its operands, by an
-//! input or by zeros of its type, drop what is then unused, make a dimension smaller. Every candidate verifies, and is
-//! kept only if it still fails.
+//! Greedy passes over a verified graph until none helps: keep one output, return an operand of a result instead of it,
+//! replace a node by one of its operands, by an input or by zeros of its type, drop what is then unused, make a dimension
+//! smaller. Every candidate verifies, and is kept only if it still fails.
 
 use graph::{Builder, Graph, HostTensor, NodeId, Op, Type};
 use scalar::{Scalar, Sym};
@@ -18,7 +18,7 @@ pub fn reduce(graph: &Graph, inputs: &[HostTensor], still_fails: &mut StillFails
     let mut best: Sample = (graph.clone(), inputs.to_vec());
     loop {
         let before = size(&best);
-        for pass in [drop_outputs, replace_nodes, drop_inputs, shrink_dimensions] {
+        for pass in [drop_outputs, move_outputs, replace_nodes, drop_inputs, shrink_dimensions] {
             pass(&mut best, still_fails);
         }
         if size(&best) >= before {
@@ -54,6 +54,21 @@ fn drop_outputs(best: &mut Sample, still_fails: &mut StillFails<'_>) {
     while i < best.0.outputs.len() && best.0.outputs.len() > 1 {
         let rest = rebuild(&best.0, &Edit { outputs: Some(&|k| k != i), ..Edit::default() }).map(|g| (g, best.1.clone()));
         if !accept(best, rest, still_fails) {
+            i += 1;
+        }
+    }
+}
+
+/// Tries to return an operand of a result instead of the result.
+fn move_outputs(best: &mut Sample, still_fails: &mut StillFails<'_>) {
+    let mut i = 0;
+    while let Some(output) = best.0.outputs.get(i) {
+        let operands = best.0.node(output.value).args.clone();
+        let moved = operands.into_iter().any(|to| {
+            let candidate = rebuild(&best.0, &Edit { output: Some((i, to)), ..Edit::default() }).map(|g| (g, best.1.clone()));
+            accept(best, candidate, still_fails)
+        });
+        if !moved {
             i += 1;
         }
     }
@@ -153,14 +168,17 @@ fn corner(t: &HostTensor, shape: &[usize]) -> HostTensor {
 #[derive(Default)]
 struct Edit<'a> {
     outputs: Option<&'a dyn Fn(usize) -> bool>,
+    output: Option<(usize, NodeId)>,
     replace: Option<(NodeId, By)>,
     drop_input: Option<usize>,
 }
 
 /// The graph with an edit and without what is then unused; `None` when it does not build.
 fn rebuild(graph: &Graph, edit: &Edit<'_>) -> Option<Graph> {
-    let kept: Vec<_> = graph.outputs.iter().enumerate().filter(|(i, _)| edit.outputs.is_none_or(|keep| keep(*i))).map(|(_, o)| o).collect();
-    let live = live(graph, kept.iter().map(|o| o.value), edit.replace);
+    let value = |i: usize, o: &graph::Output| edit.output.filter(|&(at, _)| at == i).map_or(o.value, |(_, to)| to);
+    let outputs = graph.outputs.iter().enumerate().filter(|(i, _)| edit.outputs.is_none_or(|keep| keep(*i)));
+    let kept: Vec<(&str, NodeId)> = outputs.map(|(i, o)| (o.name.as_str(), value(i, o))).collect();
+    let live = live(graph, kept.iter().map(|&(_, v)| v), edit.replace);
     let mut start = graph.clone();
     if let Some(slot) = edit.drop_input {
         start.inputs.remove(slot);
@@ -180,7 +198,7 @@ fn rebuild(graph: &Graph, edit: &Edit<'_>) -> Option<Graph> {
         };
         new[id.index()]?;
     }
-    kept.into_iter().try_for_each(|o| b.output(&o.name, new[o.value.index()]?).ok())?;
+    kept.into_iter().try_for_each(|(name, value)| b.output(name, new[value.index()]?).ok())?;
     Some(b.finish())
 }
 

@@ -83,12 +83,12 @@ impl Gen<'_, '_> {
         }
     }
 
+    /// Returns the last values that nothing reads, and one more.
     fn outputs(&mut self) -> Result<()> {
-        let last = *self.pool.last().expect("there is an input");
-        let mut values = vec![last];
-        for _ in 0..self.choice.below(3) {
-            values.push(*self.choice.pick(&self.pool));
-        }
+        let users = self.b.graph().users();
+        let unread = |v: &NodeId| users[v.index()].is_empty();
+        let mut values: Vec<NodeId> = self.pool.iter().copied().filter(unread).rev().take(3).collect();
+        values.push(self.value());
         values.into_iter().enumerate().try_for_each(|(i, v)| self.b.output(format!("y{i}"), v))
     }
 

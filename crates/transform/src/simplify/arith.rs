@@ -80,12 +80,12 @@ fn abs_of_abs(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
     (s == inner || (rounds(s) && rounds(inner))).then_some(args[0])
 }
 
-/// `|−x|`.
+/// `|−x|`, unless −x wraps around because the dtype has no sign.
 fn abs_of_neg(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
     let Op::Map(S::Abs) = op else { return None };
     let Op::Map(S::Neg) = cx.op(args[0]) else { return None };
     let x = cx.args(args[0])[0];
-    cx.make(op.clone(), &[x])
+    cx.dtype(x).is_signed().then(|| cx.make(op.clone(), &[x]))?
 }
 
 /// `max(max(x, y), y)`, and min.

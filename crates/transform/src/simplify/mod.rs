@@ -115,9 +115,9 @@ fn rebuild(graph: &Graph, budget: &mut Budget) -> Option<Graph> {
     cx.finish(graph, |id| new[id.index()]).ok()
 }
 
-/// Nodes that an output or an input slot needs.
+/// Inputs, and nodes that an output needs.
 fn live(graph: &Graph) -> Vec<bool> {
-    let mut live = vec![false; graph.nodes.len()];
+    let mut live: Vec<bool> = graph.nodes.iter().map(|n| matches!(n.op, Op::Input(_))).collect();
     for output in &graph.outputs {
         live[output.value.index()] = true;
     }

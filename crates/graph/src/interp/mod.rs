@@ -63,7 +63,11 @@ pub fn run_values(graph: &Graph, inputs: &[HostTensor], options: Options, wanted
 }
 
 fn run_from(
-    graph: &Graph, inputs: &[HostTensor], options: Options, wanted: &[NodeId], dims: BTreeMap<Var, i64>,
+    graph: &Graph,
+    inputs: &[HostTensor],
+    options: Options,
+    wanted: &[NodeId],
+    dims: BTreeMap<Var, i64>,
 ) -> Result<Vec<HostTensor>> {
     check_wanted(graph, wanted)?;
     check_dtypes(graph, inputs)?;
@@ -97,7 +101,13 @@ fn check_wanted(graph: &Graph, wanted: &[NodeId]) -> Result<()> {
 fn check_dtypes(graph: &Graph, inputs: &[HostTensor]) -> Result<()> {
     if inputs.len() != graph.inputs.len() {
         let names: Vec<&str> = graph.inputs.iter().map(|d| d.name.as_str()).collect();
-        return Err(Error::invalid(format!("graph {} takes {} inputs ({}), got {}", graph.name, names.len(), names.join(", "), inputs.len())));
+        return Err(Error::invalid(format!(
+            "graph {} takes {} inputs ({}), got {}",
+            graph.name,
+            names.len(),
+            names.join(", "),
+            inputs.len()
+        )));
     }
     for (decl, given) in graph.inputs.iter().zip(inputs) {
         if decl.ty.dtype != given.dtype() {

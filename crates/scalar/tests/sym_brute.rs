@@ -219,7 +219,7 @@ fn bounds_and_proofs_hold() {
     let mut r = Random(0x9999);
     let (facts, points) = (facts(), assignments());
     let mut proved = 0;
-    for round in 0..20_000 {
+    for round in 0..10_000 {
         let a = if round % 2 == 0 { index_map(&mut r) } else { tree(&mut r, 3) };
         let b = tree(&mut r, 2);
         let (x, y) = (a.sym(), b.sym());
@@ -235,7 +235,7 @@ fn bounds_and_proofs_hold() {
             );
         }
     }
-    assert!(proved > 4000, "only {proved} of 20000 comparisons were decided");
+    assert!(proved > 2000, "only {proved} of 10000 comparisons were decided");
 }
 
 #[test]

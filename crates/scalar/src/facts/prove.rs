@@ -1,9 +1,10 @@
 //! Proofs that an expression is never negative, by eliminating one atom after another with a bound of its own.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Facts;
+use super::range::Range;
 use super::sample::Samples;
 use crate::sym::{Atom, Mono, Term, poly};
 use crate::{Sym, Var};
@@ -14,6 +15,9 @@ pub(super) struct Prover<'a> {
     /// Every variable that the question or a bound of its variables mentions.
     pub(super) vars: BTreeSet<Var>,
     pub(super) samples: OnceCell<Samples>,
+    /// Results so far: ranges of variables by how far bounds were followed, and simplified atoms.
+    pub(super) ranges: RefCell<BTreeMap<(Var, usize), Range>>,
+    pub(super) simplified: RefCell<base::HashMap<Atom, Sym>>,
     /// Lower bounds that hold because an axis below an extent exists.
     floors: BTreeMap<Var, i64>,
     /// Steps left to the present proof, and to all of them.
@@ -76,8 +80,16 @@ fn expand_mods(e: &Sym) -> Sym {
 impl<'a> Prover<'a> {
     /// For a question about the expressions: the axes in them exist.
     pub(super) fn new(facts: &'a Facts, about: &[&Sym]) -> Prover<'a> {
-        let (fuel, budget) = (Cell::new(0), Cell::new(TOTAL_FUEL));
-        let mut p = Prover { facts, vars: BTreeSet::new(), samples: OnceCell::new(), floors: BTreeMap::new(), fuel, budget };
+        let mut p = Prover {
+            facts,
+            vars: BTreeSet::new(),
+            samples: OnceCell::new(),
+            ranges: RefCell::default(),
+            simplified: RefCell::default(),
+            floors: BTreeMap::new(),
+            fuel: Cell::new(0),
+            budget: Cell::new(TOTAL_FUEL),
+        };
         let mut todo: Vec<Var> = about.iter().flat_map(|e| e.vars()).collect();
         while let Some(v) = todo.pop() {
             if p.vars.insert(v) {
@@ -88,6 +100,7 @@ impl<'a> Prover<'a> {
                 }
             }
         }
+        p.ranges.borrow_mut().clear();
         p
     }
     /// Notes what `e ≥ bound` says about single variables.
@@ -130,9 +143,14 @@ impl<'a> Prover<'a> {
         self.budget.set(self.budget.get() - (grant - self.fuel.get()));
         shown
     }
-    /// Whether `0 ≤ x < d` can be shown.
-    pub(super) fn within(&self, x: &Sym, d: &Sym) -> bool {
-        self.proves(x) && self.proves(&(d - x - 1))
+    /// ⌊x / d⌋ where it is shown to be one constant.
+    pub(super) fn known_quotient(&self, x: &Sym, d: &Sym) -> Option<i64> {
+        if let Some(q) = self.range(x).floor_div(self.range(d)).single() {
+            return Some(q);
+        }
+        let q = self.sampled_quotient(x, d)?;
+        let above = x - d * q;
+        (self.proves(&(d - &above - 1)) && self.proves(&above)).then_some(q)
     }
 
     fn nonneg(&self, e: &Sym) -> bool {

@@ -45,14 +45,18 @@ impl Range {
         Range::new(add(self.lo(), other.lo()), add(self.hi(), other.hi()))
     }
     fn times(self, other: Range) -> Range {
+        self.corners(other).unwrap_or(Range::ALL)
+    }
+    /// `None` where a product leaves i128.
+    fn corners(self, other: Range) -> Option<Range> {
         let corner = |a: End, b: End| match (a, b) {
             (At(x), At(y)) => x.checked_mul(y).map(At),
             (At(0), _) | (_, At(0)) => Some(At(0)),
             _ => Some(if (a > At(0)) == (b > At(0)) { Above } else { Below }),
         };
-        let corners = [(self.lo, other.lo), (self.lo, other.hi), (self.hi, other.lo), (self.hi, other.hi)];
-        let values = corners.into_iter().map(|(a, b)| corner(a, b)).collect::<Option<Vec<_>>>();
-        values.and_then(|v| Some(Range { lo: *v.iter().min()?, hi: *v.iter().max()? })).unwrap_or(Range::ALL)
+        let (ll, lh) = (corner(self.lo, other.lo)?, corner(self.lo, other.hi)?);
+        let (hl, hh) = (corner(self.hi, other.lo)?, corner(self.hi, other.hi)?);
+        Some(Range { lo: ll.min(lh).min(hl.min(hh)), hi: ll.max(lh).max(hl.max(hh)) })
     }
     /// Floor quotients by divisors of at least 1.
     pub(super) fn floor_div(self, d: Range) -> Range {
@@ -107,6 +111,9 @@ impl Prover<'_> {
         }
     }
     fn var_range(&self, v: Var, chain: usize) -> Range {
+        if let Some(&known) = self.ranges.borrow().get(&(v, chain)) {
+            return known;
+        }
         let mut hi = self.facts.max(v).map(i128::from);
         if chain > 0 {
             for extent in self.facts.below(v) {
@@ -114,6 +121,8 @@ impl Prover<'_> {
                 hi = hi.into_iter().chain(top).min();
             }
         }
-        Range::new(Some(i128::from(self.least(v))), hi)
+        let range = Range::new(Some(i128::from(self.least(v))), hi);
+        self.ranges.borrow_mut().insert((v, chain), range);
+        range
     }
 }

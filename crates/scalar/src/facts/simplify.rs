@@ -46,6 +46,14 @@ impl Prover<'_> {
         if let Atom::Var(v) = a {
             return Sym::var(*v);
         }
+        if let Some(known) = self.simplified.borrow().get(a) {
+            return known.clone();
+        }
+        let better = self.simplify_compound(a);
+        self.simplified.borrow_mut().insert(a.clone(), better.clone());
+        better
+    }
+    fn simplify_compound(&self, a: &Atom) -> Sym {
         let inner = a.map(&|s| self.simplify(s));
         let better = match inner.as_atom() {
             Some(Atom::FloorDiv(x, d)) => self.quotient(x, d),
@@ -79,17 +87,6 @@ impl Prover<'_> {
         }
         let (k, whole, part) = self.split_common(x, d)?;
         Some(whole.modulo(&d.exact_div(&k)?) * k + part)
-    }
-    /// ⌊x / d⌋ where it is one constant.
-    fn known_quotient(&self, x: &Sym, d: &Sym) -> Option<i64> {
-        if let Some(q) = self.range(x).floor_div(self.range(d)).single() {
-            return Some(q);
-        }
-        if self.within(x, d) {
-            return Some(0);
-        }
-        let may_be_negative = x.terms().iter().any(|t| t.coef < 0);
-        (may_be_negative && self.within(&(x + d), d)).then_some(-1)
     }
     /// Separates the terms that a constant `d` divides by divisibility facts; both parts are not zero.
     fn split_multiples(&self, x: &Sym, d: &Sym) -> Option<(Sym, Sym)> {

@@ -26,7 +26,7 @@ pub use var::Var;
 /// ```
 /// use scalar::Sym;
 /// let x = Sym::parse("(4*i + j)//4").unwrap();
-/// assert_eq!(x.to_string(), "j//4 + i");
+/// assert_eq!(x.to_string(), "i + j//4");
 /// ```
 #[derive(Clone)]
 pub struct Sym(Repr);

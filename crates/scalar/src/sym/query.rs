@@ -117,19 +117,13 @@ impl Sym {
         let mut coefs: BTreeMap<Var, Vec<Term>> = BTreeMap::new();
         let mut rest = Vec::new();
         for t in self.terms().iter() {
-            let mut axis = None;
-            for a in t.mono.atoms() {
-                match a {
-                    Atom::Var(v) if is_axis(*v) => {
-                        if axis.replace(*v).is_some() {
-                            return None;
-                        }
-                    }
-                    Atom::Var(_) => {}
-                    compound if compound.any(&|a| matches!(a, Atom::Var(v) if is_axis(*v))) => return None,
-                    _ => {}
-                }
-            }
+            let in_axes = |a: &Atom| a.any(&|a| matches!(a, Atom::Var(v) if is_axis(*v)));
+            let mut factors = t.mono.atoms().iter().filter(|a| in_axes(a));
+            let axis = match (factors.next(), factors.next()) {
+                (None, _) => None,
+                (Some(Atom::Var(v)), None) => Some(*v),
+                _ => return None,
+            };
             match axis {
                 None => rest.push(t.clone()),
                 Some(v) => {

@@ -111,7 +111,9 @@ pub fn check(case: &Case, runtime: &Runtime) -> Result<Outcome> {
     let Ok(want) = interpret(&case.graph, &case.inputs) else { return Ok(Outcome::Refused) };
     let result = (runtime.run)(&case.graph, &case.inputs).and_then(|got| compare(&want, &got, runtime.tolerance));
     let shapes: Vec<String> = case.inputs.iter().map(|t| format!("{t:?}")).collect();
-    result.map(|()| Outcome::Agreed).map_err(|e| e.context(format!("{} on\n{}inputs {}\n", runtime.name, case.graph, shapes.join(", "))))
+    result
+        .map(|()| Outcome::Agreed)
+        .map_err(|e| e.context(format!("{} on\n{}inputs {}\n", runtime.name, case.graph, shapes.join(", "))))
 }
 
 /// Whether a runtime disagrees with the oracle on a program that the oracle runs; for [`crate::reduce()`].

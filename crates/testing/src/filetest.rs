@@ -40,7 +40,8 @@ impl Stages {
     pub fn output(&self, file: &str) -> Result<String> {
         let (name, body, _) = split(file)?;
         let known = || self.table.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-        let stage = self.table.get(name).ok_or_else(|| Error::invalid(format!("unknown stage {name:?}; there are {}", known())))?;
+        let stage =
+            self.table.get(name).ok_or_else(|| Error::invalid(format!("unknown stage {name:?}; there are {}", known())))?;
         let output = stage(body).unwrap_or_else(|e| format!("error: {e}"));
         Ok(format!("{}\n", output.trim_end()))
     }
@@ -61,7 +62,11 @@ impl Stages {
                 let _ = writeln!(report, "{}: {e}", path.display());
             }
         }
-        if report.is_empty() { Ok(files.len()) } else { Err(Error::invalid(format!("{report}BLESS=1 rewrites the expected output"))) }
+        if report.is_empty() {
+            Ok(files.len())
+        } else {
+            Err(Error::invalid(format!("{report}BLESS=1 rewrites the expected output")))
+        }
     }
 
     fn run_file(&self, path: &Path, bless: bool) -> Result<()> {
@@ -128,7 +133,10 @@ mod tests {
     fn output_and_errors() {
         assert_eq!(stages().output("test upper\nabc\n----\n").unwrap(), "ABC\n");
         assert_eq!(stages().output("test fail\nabc\n----\n").unwrap(), "error: no\n");
-        assert_eq!(stages().output("test lower\n----\n").unwrap_err().to_string(), "unknown stage \"lower\"; there are fail, upper");
+        assert_eq!(
+            stages().output("test lower\n----\n").unwrap_err().to_string(),
+            "unknown stage \"lower\"; there are fail, upper"
+        );
         assert!(stages().output("upper\n").is_err());
     }
 

@@ -137,8 +137,13 @@ fn shrink_dimensions(best: &mut Sample, still_fails: &mut StillFails<'_>) {
     for var in vars {
         for size in [1usize, 2, 3, 4, 0] {
             let cut = |(decl, t): (&graph::InputDecl, &HostTensor)| {
-                let shape: Vec<usize> =
-                    decl.ty.shape.iter().zip(t.shape()).map(|(n, &d)| if n.as_var() == Some(var) { size.min(d) } else { d }).collect();
+                let shape: Vec<usize> = decl
+                    .ty
+                    .shape
+                    .iter()
+                    .zip(t.shape())
+                    .map(|(n, &d)| if n.as_var() == Some(var) { size.min(d) } else { d })
+                    .collect();
                 corner(t, &shape)
             };
             let inputs: Vec<HostTensor> = best.0.inputs.iter().zip(&best.1).map(cut).collect();

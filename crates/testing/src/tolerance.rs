@@ -43,7 +43,10 @@ pub fn compare(want: &[HostTensor], got: &[HostTensor], tolerance: Tolerance) ->
     if want.len() != got.len() {
         return Err(mismatch(format!("{} results expected, got {}", want.len(), got.len())));
     }
-    want.iter().zip(got).enumerate().try_for_each(|(i, (w, g))| compare_one(w, g, tolerance).map_err(|e| e.context(format!("output {i}"))))
+    want.iter()
+        .zip(got)
+        .enumerate()
+        .try_for_each(|(i, (w, g))| compare_one(w, g, tolerance).map_err(|e| e.context(format!("output {i}"))))
 }
 
 fn compare_one(want: &HostTensor, got: &HostTensor, tolerance: Tolerance) -> Result<()> {

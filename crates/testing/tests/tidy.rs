@@ -114,13 +114,20 @@ fn unsafe_lives_in_the_runtime() {
         let code = text.lines().filter(|l| !l.trim_start().starts_with("//"));
         code.flat_map(|l| l.split(|c: char| !c.is_alphanumeric() && c != '_')).any(|word| word == concat!("un", "safe"))
     };
-    let wrong: Vec<_> = sources().into_iter().filter(|(p, t)| !p.starts_with("crates/runtime/") && uses(t)).map(|(p, _)| p).collect();
+    let wrong: Vec<_> =
+        sources().into_iter().filter(|(p, t)| !p.starts_with("crates/runtime/") && uses(t)).map(|(p, _)| p).collect();
     assert!(wrong.is_empty(), "outside crates/runtime: {wrong:?}");
 }
 
 #[test]
 fn no_unfinished_work() {
-    let marks = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("to", "do!("), concat!("unimpl", "emented!("), concat!("#[ig", "nore")];
+    let marks = [
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("to", "do!("),
+        concat!("unimpl", "emented!("),
+        concat!("#[ig", "nore"),
+    ];
     let mut wrong = Vec::new();
     for (path, text) in sources() {
         for (i, line) in text.lines().enumerate() {

@@ -5,7 +5,7 @@ func f(x: f32[4], z: f32[4]) {
   return y = %b
 }
 ----
-func f(x: f32[4], z: later f32[4]) -> (y) {
-  %1 = neg %0 : f32[4]   # neg @ model.rs:1
-  return y = %1
+func f(x: f32[4], z: f32[4]) -> (y) {
+  %2 = neg %0 : f32[4]   # neg @ model.rs:1
+  return y = %2
 }

@@ -13,9 +13,9 @@ func f(h: f32[3]) {
 ----
 func f(h: f32[3]) -> (y) {
   %1 = loop %0 carried 1 scanned 0 trip 5 {
-    func step(i: later i64[], h: f32[3]) -> (h) {
-      %1 = exp %0 : f32[3]
-      return h = %1
+    func step(i: i64[], h: f32[3]) -> (h) {
+      %2 = exp %1 : f32[3]
+      return h = %2
     }
   } : f32[3]
   return y = %1

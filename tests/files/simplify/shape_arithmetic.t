@@ -8,7 +8,7 @@ func f(x: f32[n, 4]) {
   return y = %d
 }
 ----
-func f(x: later f32[n, 4]) -> (y) {
-  %0 = sym n + n//2 : i64[]
-  return y = %0
+func f(x: f32[n, 4]) -> (y) {
+  %1 = sym n + n//2 : i64[]
+  return y = %1
 }

@@ -40,7 +40,11 @@ fn tensor(ty: &TensorType, sizes: &BTreeMap<Var, i64>, seed: u64, profile: Profi
 fn element(d: DType, choice: &mut Cursor<'_>, profile: Profile) -> Scalar {
     let tame = (choice.below(33) as f64 - 16.0) / 8.0;
     if !d.is_float() {
-        return if choice.chance(40) { Scalar::from_bits(d, limit(d, choice)) } else { Scalar::from_i64(d, choice.below(12) as i64 - 3) };
+        return if choice.chance(40) {
+            Scalar::from_bits(d, limit(d, choice))
+        } else {
+            Scalar::from_i64(d, choice.below(12) as i64 - 3)
+        };
     }
     if profile == Profile::Tame || !choice.chance(60) {
         return Scalar::from_f64(d, tame);

@@ -100,7 +100,8 @@ impl Gen<'_, '_> {
         let rank = self.shape(x).len();
         let mut edge = || (0..rank).map(|_| self.choice.below(6).saturating_sub(3) as i64).collect::<Vec<_>>();
         let (lo, hi) = (edge(), edge());
-        let interior: Vec<i64> = self.shape(x).iter().map(|n| i64::from(n.as_int().is_some() && self.choice.chance(40))).collect();
+        let interior: Vec<i64> =
+            self.shape(x).iter().map(|n| i64::from(n.as_int().is_some() && self.choice.chance(40))).collect();
         let fill = *self.choice.pick(&[0.0, 1.0, -0.0, 2.0]);
         self.b.pad(x, lo, hi, &interior, Scalar::from_f64(self.b.dtype(x), fill))
     }

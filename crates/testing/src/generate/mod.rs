@@ -159,8 +159,14 @@ mod tests {
         for seed in 0..300 {
             let bytes = seed_bytes(seed, 600);
             let mut cursor = Cursor::new(&bytes);
-            let mut g =
-                Gen { b: Builder::new("g"), choice: &mut cursor, profile: Profile::Any, pool: vec![], base: Shape::new(), refused: 0 };
+            let mut g = Gen {
+                b: Builder::new("g"),
+                choice: &mut cursor,
+                profile: Profile::Any,
+                pool: vec![],
+                base: Shape::new(),
+                refused: 0,
+            };
             g.base = (0..2).map(|_| g.extent()).collect();
             g.input().expect("an input is made");
             (0..12).for_each(|_| g.step());
@@ -178,9 +184,21 @@ mod tests {
             let g = graph(&mut Cursor::new(&bytes), Profile::Any, 10).expect("generated");
             seen.extend(g.nodes.iter().map(|n| format!("{:?}", n.op)));
         }
-        let kinds = ["Iota", "View(Reshape", "View(Permute", "View(Expand", "View(Slice", "View(Flip", "View(Pad", "View(Window", "Concat"];
-        let more = ["Contract", "Gather", "Materialize", "Reduce(Welford", "Reduce(ArgMax", "Scan(Sum", "Write(Set, Slice", "SymConst"];
-        for kind in kinds.into_iter().chain(more).chain(["Write(Set, Dynamic", "Write(Add, Indices", "Map(Select", "Map(Bitcast"]) {
+        let kinds = [
+            "Iota",
+            "View(Reshape",
+            "View(Permute",
+            "View(Expand",
+            "View(Slice",
+            "View(Flip",
+            "View(Pad",
+            "View(Window",
+            "Concat",
+        ];
+        let more =
+            ["Contract", "Gather", "Materialize", "Reduce(Welford", "Reduce(ArgMax", "Scan(Sum", "Write(Set, Slice", "SymConst"];
+        for kind in kinds.into_iter().chain(more).chain(["Write(Set, Dynamic", "Write(Add, Indices", "Map(Select", "Map(Bitcast"])
+        {
             assert!(seen.iter().any(|s| s.starts_with(kind)), "{kind} is missing");
         }
     }

@@ -13,8 +13,26 @@ const EXACT_UNARY: [S; 12] =
     [S::Neg, S::Abs, S::Sign, S::Sqrt, S::Floor, S::Ceil, S::Trunc, S::Round, S::Not, S::IsNan, S::IsInf, S::Neg];
 const TAME_BINARY: [S; 5] = [S::Add, S::Sub, S::Mul, S::Max, S::Min];
 const EXACT_BINARY: [S; 20] = [
-    S::Add, S::Sub, S::Mul, S::Div, S::Max, S::Min, S::And, S::Or, S::Xor, S::Shl, S::Shr, S::Lt, S::Le, S::Gt, S::Ge, S::Eq, S::Ne,
-    S::FloorDiv, S::Mod, S::Rem,
+    S::Add,
+    S::Sub,
+    S::Mul,
+    S::Div,
+    S::Max,
+    S::Min,
+    S::And,
+    S::Or,
+    S::Xor,
+    S::Shl,
+    S::Shr,
+    S::Lt,
+    S::Le,
+    S::Gt,
+    S::Ge,
+    S::Eq,
+    S::Ne,
+    S::FloorDiv,
+    S::Mod,
+    S::Rem,
 ];
 
 impl Gen<'_, '_> {
@@ -74,7 +92,12 @@ impl Gen<'_, '_> {
         let x = self.value();
         let from = self.b.dtype(x);
         let to = self.dtype();
-        if self.profile == Profile::Any && to.size() == from.size() && from != DType::Bool && to != DType::Bool && self.choice.chance(80) {
+        if self.profile == Profile::Any
+            && to.size() == from.size()
+            && from != DType::Bool
+            && to != DType::Bool
+            && self.choice.chance(80)
+        {
             return self.b.map(S::Bitcast(to), &[x]).map(Some);
         }
         self.b.map(S::Cast(to), &[x]).map(Some)
@@ -105,7 +128,11 @@ impl Gen<'_, '_> {
     fn constant(&mut self, dtype: DType) -> Scalar {
         let plain = [0.0, 1.0, 2.0, -1.0, 0.5, -0.0, 3.0, 0.25];
         let wild = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-310, 65504.0, 1e-40, -0.0, 127.0];
-        let v = if self.profile != Profile::Tame && self.choice.chance(50) { *self.choice.pick(&wild) } else { *self.choice.pick(&plain) };
+        let v = if self.profile != Profile::Tame && self.choice.chance(50) {
+            *self.choice.pick(&wild)
+        } else {
+            *self.choice.pick(&plain)
+        };
         Scalar::from_f64(dtype, v)
     }
 

@@ -6,7 +6,7 @@ use scalar::{DType, Scalar, ScalarOp as S};
 use super::Cx;
 
 super::rules! { order_operands, neutral_right, annihilator, same_operands, difference_of_same, double_inverse, abs_of_abs, abs_of_neg,
-    extremum_again, nested_bounds, reassociate_integers, divide_by_power_of_two, power_one, power_two, compare_same, not_of_compare }
+extremum_again, nested_bounds, reassociate_integers, divide_by_power_of_two, power_one, power_two, compare_same, not_of_compare }
 
 /// Operands of a commutative op: constants last, else by id.
 fn order_operands(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {

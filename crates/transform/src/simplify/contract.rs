@@ -32,7 +32,14 @@ impl Side {
         }
     }
     /// The contraction with this side's operand and labels replaced.
-    fn replace(self, cx: &mut Cx<'_>, spec: &ContractSpec, args: &[NodeId], operand: NodeId, labels: SmallVec<[u8; 6]>) -> Option<NodeId> {
+    fn replace(
+        self,
+        cx: &mut Cx<'_>,
+        spec: &ContractSpec,
+        args: &[NodeId],
+        operand: NodeId,
+        labels: SmallVec<[u8; 6]>,
+    ) -> Option<NodeId> {
         let mut spec = spec.clone();
         match self {
             Side::A => spec.a = labels,

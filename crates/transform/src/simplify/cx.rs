@@ -91,7 +91,9 @@ impl<'a> Cx<'a> {
     }
 
     fn rewritten(&mut self, op: &Op, args: &[NodeId]) -> Option<NodeId> {
-        if self.depth >= MAX_DEPTH || args.iter().any(|&a| matches!(self.node(a).ty, Type::Tuple(_))) && !matches!(op, Op::Result(_)) {
+        if self.depth >= MAX_DEPTH
+            || args.iter().any(|&a| matches!(self.node(a).ty, Type::Tuple(_))) && !matches!(op, Op::Result(_))
+        {
             return None;
         }
         for rule in all_rules() {

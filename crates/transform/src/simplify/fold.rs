@@ -9,7 +9,7 @@ use scalar::{DType, Scalar, ScalarOp as S, Shape, Sym};
 use super::Cx;
 
 super::rules! { symbol_constant, map_of_constants, map_of_symbols, compare_symbols, map_of_uniforms, view_of_uniform, pad_of_uniform,
-    concat_of_uniforms }
+concat_of_uniforms }
 
 /// A symbolic constant that is a number is a plain constant.
 fn symbol_constant(cx: &mut Cx<'_>, op: &Op, _: &[NodeId]) -> Option<NodeId> {

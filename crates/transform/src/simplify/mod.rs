@@ -49,7 +49,8 @@ use rules;
 
 /// Every rule, in the order of trial.
 fn all_rules() -> impl Iterator<Item = &'static Rule> {
-    let files = [fold::RULES, cast::RULES, arith::RULES, select::RULES, view::RULES, reduce::RULES, contract::RULES, index::RULES];
+    let files =
+        [fold::RULES, cast::RULES, arith::RULES, select::RULES, view::RULES, reduce::RULES, contract::RULES, index::RULES];
     files.into_iter().flatten()
 }
 

@@ -66,7 +66,9 @@ fn reduce_of_reduce(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId>
 
 /// The greatest of equal elements is any of them; likewise least, any and all. There must be one.
 fn reduce_of_expand(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
-    let (combiner @ (Combiner::Max | Combiner::Min | Combiner::Any | Combiner::All), axes, y) = reduction(op, args)? else { return None };
+    let (combiner @ (Combiner::Max | Combiner::Min | Combiner::Any | Combiner::All), axes, y) = reduction(op, args)? else {
+        return None;
+    };
     let Op::View(View::Expand(full)) = cx.op(y).clone() else { return None };
     let x = cx.args(y)[0];
     let narrow = cx.shape(x).clone();

@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use super::Cx;
 
 super::rules! { reshape_identity, reshape_of_reshape, permute_identity, permute_of_permute, permute_of_ones, expand_identity,
-    expand_of_expand, slice_identity, slice_unit_step, slice_of_slice, slice_of_expand, slice_of_concat, slice_of_pad, flip_trivial,
-    flip_of_flip, pad_by_nothing, pad_of_pad, concat_of_one, concat_of_nothing, concat_of_concat, concat_of_slices }
+expand_of_expand, slice_identity, slice_unit_step, slice_of_slice, slice_of_expand, slice_of_concat, slice_of_pad, flip_trivial,
+flip_of_flip, pad_by_nothing, pad_of_pad, concat_of_one, concat_of_nothing, concat_of_concat, concat_of_slices }
 
 /// The view of an op, and its operand.
 fn view<'o>(op: &'o Op, args: &[NodeId]) -> Option<(&'o View, NodeId)> {

@@ -51,6 +51,9 @@ impl Facts {
 
 impl Rule {
     fn apply(&self, e: &Sym) -> Sym {
+        if !self.from.atoms().iter().all(|part| e.any(&|a| a == part)) {
+            return e.clone();
+        }
         let inside = e.map_atoms(&mut |a| a.map(&|s| self.apply(s)));
         let hit = |t: &Term| t.mono.over(&self.from).map(|mono| Term { mono, coef: t.coef });
         if !inside.terms().iter().any(|t| hit(t).is_some()) {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Error, Result};
+use smallvec::SmallVec;
 
 use super::poly::Mono;
 use super::{Atom, Repr, Sym, Term, Var};
@@ -74,15 +75,15 @@ impl Sym {
     /// Rebuilds the sum with its outermost atoms replaced.
     pub(crate) fn map_atoms(&self, f: &mut dyn FnMut(&Atom) -> Sym) -> Sym {
         let Repr::Poly(p) = &self.0 else { return self.clone() };
+        let mut changed = false;
         let mut sum = Sym::ZERO;
         for t in &p.terms {
-            let mut product = Sym::from(t.coef);
-            for a in t.mono.atoms() {
-                product = product * f(a);
-            }
-            sum += product;
+            let parts: SmallVec<[Sym; 4]> = t.mono.atoms().iter().map(&mut *f).collect();
+            let kept = t.mono.atoms().iter().zip(&parts).all(|(a, s)| s.as_atom() == Some(a));
+            changed |= !kept;
+            sum += if kept { Sym::from_term(t.clone()) } else { parts.iter().fold(Sym::from(t.coef), |product, s| product * s) };
         }
-        sum
+        if changed { sum } else { self.clone() }
     }
     /// The value under an assignment.
     ///

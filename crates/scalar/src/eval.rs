@@ -159,6 +159,7 @@ fn transcendental(op: S, a: f64) -> f64 {
         S::Sinh => a.sinh(),
         S::Cosh => a.cosh(),
         S::Asinh => libm::asinh(a),
+        S::Acosh if a < 1.0 => f64::NAN,
         S::Acosh => libm::acosh(a),
         S::Atanh => libm::atanh(a),
         S::Tanh => a.tanh(),

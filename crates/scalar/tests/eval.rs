@@ -51,6 +51,8 @@ fn exact_float_rows() {
         (S::Cosh, 0.0, 1.0),
         (S::Asinh, 0.0, 0.0),
         (S::Acosh, 1.0, 0.0),
+        (S::Acosh, -2.0, NAN),
+        (S::Acosh, 0.5, NAN),
         (S::Atanh, 1.0, INF),
         (S::Tanh, INF, 1.0),
         (S::Erf, -INF, -1.0),

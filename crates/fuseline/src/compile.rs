@@ -215,9 +215,8 @@ impl<F: Fn(&[Tensor]) -> Vec<Tensor>> PureFn<F> {
     }
     fn add(&self, data: &[HostTensor]) -> Result<Arc<Entry>> {
         let (traced, args) = specialise(&self.f, data)?;
-        let graph = traced.module.graph.clone();
-        let executable = Executable::compile(traced.module, &mode::config()?)?;
-        let (late, frozen) = (traced.late, traced.frozen);
+        let executable = Executable::compile(&traced.module, &mode::config()?)?;
+        let (graph, late, frozen) = (traced.module.graph, traced.late, traced.frozen);
         let entry = Arc::new(Entry { args, executable, late, frozen, graph, calls: Default::default() });
         self.lock().push(entry.clone());
         Ok(entry)

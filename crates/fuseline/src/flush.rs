@@ -78,7 +78,7 @@ fn build(recording: &Recording, config: &Config) -> Result<Compiled> {
     let (graph, sources) = recording.graph("lazy", &[])?;
     let frozen = frozen_values(&graph, &sources);
     let passed = (0..sources.len()).filter(|&slot| !graph.inputs[slot].frozen).collect();
-    Ok(Compiled { executable: Executable::compile(Module { graph, frozen }, config)?, passed })
+    Ok(Compiled { executable: Executable::compile(&Module { graph, frozen }, config)?, passed })
 }
 
 fn frozen_values(graph: &graph::Graph, sources: &[Source]) -> Vec<Frozen> {

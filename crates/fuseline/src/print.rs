@@ -59,9 +59,10 @@ impl Style {
             let sizes = || finite().map(f64::abs).filter(|&v| v != 0.0);
             let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
             style.whole = finite().all(|v| v == v.ceil());
-            style.scientific = most > 0.0 && (most / least > 1000.0 && !style.whole || most >= 1e8 || !style.whole && least < 1e-4);
+            style.scientific = most > 0.0 && (most / least > 1000.0 || most > 1e8 || !style.whole && least < 1e-4);
         }
-        style.width = shown.iter().map(|&i| style.text(data, i).len()).max().unwrap_or(0);
+        let counts = |&&i: &&usize| !float || data.get(i).as_f64().is_finite();
+        style.width = shown.iter().filter(counts).map(|&i| style.text(data, i).len()).max().unwrap_or(0);
         style
     }
     fn text(&self, data: &HostTensor, i: usize) -> String {
@@ -129,7 +130,7 @@ fn write_level(out: &mut String, data: &HostTensor, dim: usize, base: usize, sho
         }
         match position {
             Some(i) => write_level(out, data, dim + 1, base * n + i, shorten, style, indent + 1),
-            None => out.push_str("..."),
+            None => out.push_str(if last { " ..." } else { "..." }),
         }
     }
     out.push(']');

@@ -1,6 +1,6 @@
 //! What ops accept as shapes, dims and indices.
 
-use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use base::{Error, Result};
 use scalar::{Shape, Sym};
@@ -157,8 +157,13 @@ impl From<NewAxis> for Index {
 }
 impl From<RangeFull> for Index {
     fn from(_: RangeFull) -> Index {
-        Index::Span(Sym::from(0), None)
+        Index::Span(Sym::from(0i64), None)
     }
+}
+
+/// The end of a range that includes its last element; −1 includes the very last, which no number after it can say.
+fn past(last: Sym) -> Sym {
+    if last.as_int() == Some(-1) { Sym::from(i64::MAX) } else { last + 1 }
 }
 
 macro_rules! index {
@@ -181,13 +186,18 @@ macro_rules! index {
             }
             impl From<RangeTo<$t>> for Index {
                 fn from(r: RangeTo<$t>) -> Index {
-                    Index::Span(Sym::from(0), Some(r.end.into_sym()))
+                    Index::Span(Sym::from(0i64), Some(r.end.into_sym()))
+                }
+            }
+            impl From<RangeToInclusive<$t>> for Index {
+                fn from(r: RangeToInclusive<$t>) -> Index {
+                    Index::Span(Sym::from(0i64), Some(past(r.end.into_sym())))
                 }
             }
             impl From<RangeInclusive<$t>> for Index {
                 fn from(r: RangeInclusive<$t>) -> Index {
                     let (lo, hi) = r.into_inner();
-                    Index::Span(lo.into_sym(), Some(hi.into_sym() + Sym::from(1)))
+                    Index::Span(lo.into_sym(), Some(past(hi.into_sym())))
                 }
             }
         )*

@@ -14,6 +14,7 @@ fn small_tensors() {
     assert_eq!(Tensor::zeros([0], DType::F32).to_string(), "tensor([])");
     assert_eq!(Tensor::zeros([2, 0], DType::I32).to_string(), "tensor([], size=[2, 0], dtype=i32)");
     assert_eq!(Tensor::new([1e-5f32, 1.0]).to_string(), "tensor([1.0000e-05, 1.0000e+00])");
+    assert_eq!(Tensor::new([1.0f32, 2000.0]).to_string(), "tensor([1.0000e+00, 2.0000e+03])");
 }
 
 #[test]
@@ -24,7 +25,7 @@ fn three_dims_have_a_blank_line() {
 
 #[test]
 fn long_tensors_are_shortened() {
-    assert_eq!(Tensor::arange(0, 2000, 1).to_string(), "tensor([   0,    1,    2, ..., 1997, 1998, 1999])");
+    assert_eq!(Tensor::arange(0, 2000, 1).to_string(), "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])");
     let text = Tensor::zeros([100, 100], DType::F32).to_string();
     assert_eq!(text.lines().count(), 7);
     assert_eq!(text.lines().nth(3).unwrap().trim(), "...,");

@@ -77,10 +77,11 @@ fn from_end(at: &Sym, extent: &Sym) -> Sym {
     if at.as_int().is_some_and(|v| v < 0) { extent + at } else { at.clone() }
 }
 
-/// Start and length of a range along an axis; a numeric range is clamped into a numeric extent.
+/// Start and length of a range along an axis; an end of `i64::MAX` is the extent, and a numeric range is clamped into a numeric
+/// extent.
 fn span(start: &Sym, end: Option<&Sym>, extent: &Sym) -> (Sym, Sym) {
     let start = from_end(start, extent);
-    let end = end.map_or_else(|| extent.clone(), |e| from_end(e, extent));
+    let end = end.filter(|e| e.as_int() != Some(i64::MAX)).map_or_else(|| extent.clone(), |e| from_end(e, extent));
     match (start.as_int(), end.as_int(), extent.as_int()) {
         (Some(s), Some(e), Some(n)) => {
             let s = s.clamp(0, n);
@@ -267,8 +268,7 @@ impl Tensor {
                 return Err(Error::invalid(format!("step must be at least 1, got {step}; use flip to reverse")).into());
             }
             let at = axis(dim, self.rank())?;
-            let end = (end != i64::MAX).then(|| Sym::from(end));
-            let (start, len) = span(&Sym::from(start), end.as_ref(), &self.dims()[at]);
+            let (start, len) = span(&Sym::from(start), Some(&Sym::from(end)), &self.dims()[at]);
             let len = (len + Sym::from(step - 1)).floor_div(&Sym::from(step));
             slice_axis(self, at, start, len, step)
         })

@@ -234,7 +234,9 @@ impl Instr {
     pub fn reads(&self) -> SmallVec<[Reg; 6]> {
         let list = |first: &[Reg], second: &[Reg]| first.iter().chain(second).copied().collect();
         match self {
-            Instr::Const { .. } | Instr::Index { .. } | Instr::Mask { .. } | Instr::Load { .. } | Instr::Acc { .. } => list(&[], &[]),
+            Instr::Const { .. } | Instr::Index { .. } | Instr::Mask { .. } | Instr::Load { .. } | Instr::Acc { .. } => {
+                list(&[], &[])
+            }
             Instr::LoadAt { offset, mask, .. } => list(&[*offset], mask.as_slice()),
             Instr::Check { value, mask, .. } => list(&[*value], mask.as_slice()),
             Instr::Store { src, .. } => list(&[*src], &[]),

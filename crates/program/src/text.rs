@@ -226,14 +226,7 @@ mod tests {
         let bound = Bound { expr: index.clone(), lo: 0, hi: 5 };
         let load = Instr::Load { dst: 1, param: 0, index: index.clone(), mask: vec![bound], fill: 0 };
         assert_eq!(load.to_string(), "r1 = load p0[8·a0 + a1] where 0 <= 8·a0 + a1 < 5 else 0x0");
-        let store = Instr::StoreAt {
-            param: 2,
-            index,
-            offset: 3,
-            mask: Some(4),
-            src: 1,
-            combine: Some(scalar::ScalarOp::Add),
-        };
+        let store = Instr::StoreAt { param: 2, index, offset: 3, mask: Some(4), src: 1, combine: Some(scalar::ScalarOp::Add) };
         assert_eq!(store.to_string(), "store p2[8·a0 + a1 + r3] add = r1 where r4");
     }
 }

@@ -48,7 +48,9 @@ fn check_nest(program: &TileProgram, nest: &Nest) -> Check {
     }
     let points: usize = tiled.map(|t| t.tile).product();
     ensure(points <= Body::MAX_TILE, || format!("a tile has {points} points, more than {}", Body::MAX_TILE))?;
-    ensure(nest.rows.is_none() || nest.rows.map(|t| t.axis) != nest.cols.map(|t| t.axis), || "rows and columns share an axis".into())?;
+    ensure(nest.rows.is_none() || nest.rows.map(|t| t.axis) != nest.cols.map(|t| t.axis), || {
+        "rows and columns share an axis".into()
+    })?;
     for stage in &nest.stages {
         let mut seen = vec![false; axes];
         for &a in nest.grid.iter().chain(&stage.inner) {
@@ -104,7 +106,9 @@ fn check_gemm(program: &TileProgram, gemm: &Gemm) -> Check {
         defined: vec![false; body.regs.len()],
     };
     for &(a, b) in &gemm.products {
-        ensure(a < gemm.sources.len() && b < gemm.sources.len(), || format!("a product of sources {a} and {b} of {}", gemm.sources.len()))?;
+        ensure(a < gemm.sources.len() && b < gemm.sources.len(), || {
+            format!("a product of sources {a} and {b} of {}", gemm.sources.len())
+        })?;
     }
     for (number, source) in gemm.sources.iter().enumerate() {
         match source {
@@ -120,7 +124,9 @@ fn check_gemm(program: &TileProgram, gemm: &Gemm) -> Check {
                 let mut computed = Scope { regs: &body.regs, extents: &extents, ..scope(body, rows, cols, 0) };
                 computed.list(&body.code)?;
                 let ty = computed.reg(*result)?.ty;
-                ensure(computed.defined[usize::from(*result)] && ty == gemm.ty, || format!("result r{result} is {ty}, not {}", gemm.ty))?;
+                ensure(computed.defined[usize::from(*result)] && ty == gemm.ty, || {
+                    format!("result r{result} is {ty}, not {}", gemm.ty)
+                })?;
             }
         }
     }
@@ -288,7 +294,9 @@ impl Scope<'_> {
         mask.iter().try_for_each(|b| self.axes(&b.expr))?;
         let Some((least, most)) = self.range(index).filter(|_| mask.is_empty()) else { return Ok(()) };
         let verb = if is_store { "writes" } else { "reads" };
-        ensure(least >= 0 && (most as u64) < p.elements, || format!("{verb} p{param}[{least}..={most}] of {} elements", p.elements))
+        ensure(least >= 0 && (most as u64) < p.elements, || {
+            format!("{verb} p{param}[{least}..={most}] of {} elements", p.elements)
+        })
     }
 
     fn op(&self, op: ScalarOp, dtype: DType, dst: Reg, args: &[Reg]) -> Check {

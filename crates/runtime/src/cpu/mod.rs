@@ -6,7 +6,7 @@ mod gemm;
 mod launch;
 mod simd;
 mod threads;
-pub mod vm;
+pub(crate) mod vm;
 
 pub use ceilings::{Caches, Ceilings, Rates, isa, measure, model};
 pub use device::{Arg, Device, Prepared};

@@ -37,7 +37,14 @@ unsafe fn typed<T: Copy>(d: *mut T, ds: isize, a: *const T, s: isize, n: usize) 
 ///
 /// # Safety
 /// Both sides are valid at every touched element and do not overlap.
-pub(crate) unsafe fn transpose(size: usize, d: *mut u8, to: (isize, isize), a: *const u8, from: (isize, isize), dims: (usize, usize)) {
+pub(crate) unsafe fn transpose(
+    size: usize,
+    d: *mut u8,
+    to: (isize, isize),
+    a: *const u8,
+    from: (isize, isize),
+    dims: (usize, usize),
+) {
     // SAFETY: same contract.
     unsafe {
         match size {

@@ -121,11 +121,7 @@ fn folds<S: State>(merge: bool) -> Folds {
 }
 
 fn with<S: State, const MERGE: bool>() -> Folds {
-    Folds {
-        fold: leaf::<FoldLoop<S, MERGE>>(),
-        columns: leaf::<ColumnsLoop<S, MERGE>>(),
-        scan: leaf::<ScanLoop<S, MERGE>>(),
-    }
+    Folds { fold: leaf::<FoldLoop<S, MERGE>>(), columns: leaf::<ColumnsLoop<S, MERGE>>(), scan: leaf::<ScanLoop<S, MERGE>>() }
 }
 
 /// Loops of a combiner over an arithmetic type; `None` where [`Combiner::results`] rejects the type.

@@ -5,19 +5,19 @@
 
 use scalar::ScalarOp;
 
-use super::{Leaf, Loop, leaf};
+use super::{Isa, Leaf, Loop, isa, leaf_for};
 
 /// Largest error of each f32 function in units in the last place of the result, denormal results excepted (those are
 /// within two least denormals).
-pub(crate) const ULP: [(ScalarOp, f64); 23] = [
+pub const ULP: [(ScalarOp, f64); 23] = [
     (ScalarOp::Exp, 1.1),
     (ScalarOp::Exp2, 1.1),
     (ScalarOp::Expm1, 2.0),
     (ScalarOp::Log, 1.1),
     (ScalarOp::Log2, 1.5),
     (ScalarOp::Log1p, 2.0),
-    (ScalarOp::Sin, 1.1),
-    (ScalarOp::Cos, 1.1),
+    (ScalarOp::Sin, 1.6),
+    (ScalarOp::Cos, 1.6),
     (ScalarOp::Tan, 3.0),
     (ScalarOp::Tanh, 1.6),
     (ScalarOp::Erf, 1.6),
@@ -172,7 +172,7 @@ fn reduce_trig<const FMA: bool>(x: f32) -> (f32, i32) {
     let n = t - MAGIC;
     let r = if FMA {
         let r = n.mul_add(-std::f32::consts::FRAC_PI_2, x);
-        n.mul_add(1.710_306_5e-15, n.mul_add(4.371_138_8e-8, r))
+        n.mul_add(1.710_306_5e-15, n.mul_add(4.371_139e-8, r))
     } else {
         // The first constant has 33 bits, so its product with n is exact.
         let n = f64::from(n);
@@ -227,7 +227,8 @@ fn tanh<const FMA: bool>(x: f32) -> f32 {
     let small = poly::<FMA, 5>(z, [-0.333_332_84, 0.133_314_91, -0.053_743_497, 0.020_650_579, -0.005_717_037]);
     let small = fma::<FMA>(x * z, small, x);
     let big = 1.0 - 2.0 / (exp::<FMA>(2.0 * x.abs()) + 1.0);
-    if x.abs() < 0.625 { small } else { big.copysign(x) }
+    let y = if x.abs() < 0.625 { small } else { big.copysign(x) };
+    if x == 0.0 { x } else { y }
 }
 
 #[inline(always)]
@@ -382,18 +383,21 @@ impl<const XV: bool, const YV: bool> Loop for Power<XV, YV> {
     }
 }
 
-/// The power loop for operand forms (bit 0: base is a vector, bit 1: exponent is).
+/// The power loop for operand forms (bit 0: base is a vector, bit 1: exponent is; one of them is).
 pub(crate) fn pow_leaf(vectors: u8) -> Leaf {
+    pow_for(vectors, isa())
+}
+
+fn pow_for(vectors: u8, isa: Isa) -> Leaf {
     match vectors & 3 {
-        0 => leaf::<Power<false, false>>(),
-        1 => leaf::<Power<true, false>>(),
-        2 => leaf::<Power<false, true>>(),
-        _ => leaf::<Power<true, true>>(),
+        1 => leaf_for::<Power<true, false>>(isa),
+        2 => leaf_for::<Power<false, true>>(isa),
+        _ => leaf_for::<Power<true, true>>(isa),
     }
 }
 
 macro_rules! functions {
-    ($op:ident; $($row:ident => $fast:ident $(, $slow:expr)?;)*) => {
+    ($op:ident, $isa:ident; $($row:ident => $fast:ident $(, $slow:expr)?;)*) => {
         match $op {
             $(ScalarOp::$row => {
                 struct Row;
@@ -407,7 +411,7 @@ macro_rules! functions {
                         fn slow(x: f32) -> f32 { $slow(f64::from(x)) as f32 }
                     )?
                 }
-                Some(leaf::<Heavy<Row>>())
+                Some(leaf_for::<Heavy<Row>>($isa))
             })*
             _ => None,
         }
@@ -415,7 +419,7 @@ macro_rules! functions {
 }
 
 macro_rules! standard {
-    ($op:ident; $($row:ident => $f:expr;)*) => {
+    ($op:ident, $isa:ident; $($row:ident => $f:expr;)*) => {
         match $op {
             $(ScalarOp::$row => {
                 struct Row;
@@ -429,7 +433,7 @@ macro_rules! standard {
                         }
                     }
                 }
-                Some(leaf::<Row>())
+                Some(leaf_for::<Row>($isa))
             })*
             _ => None,
         }
@@ -438,7 +442,11 @@ macro_rules! standard {
 
 /// The vector loop of a transcendental f32 row.
 pub(crate) fn unary(op: ScalarOp) -> Option<Leaf> {
-    let fast = functions! { op;
+    unary_for(op, isa())
+}
+
+fn unary_for(op: ScalarOp, isa: Isa) -> Option<Leaf> {
+    let fast = functions! { op, isa;
         Exp => exp;
         Exp2 => exp2;
         Expm1 => expm1;
@@ -453,7 +461,7 @@ pub(crate) fn unary(op: ScalarOp) -> Option<Leaf> {
         Sigmoid => sigmoid;
     };
     fast.or_else(|| {
-        standard! { op;
+        standard! { op, isa;
             Asin => f64::asin;
             Acos => f64::acos;
             Atan => f64::atan;
@@ -464,4 +472,114 @@ pub(crate) fn unary(op: ScalarOp) -> Option<Leaf> {
             Atanh => f64::atanh;
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use scalar::{Scalar, eval, eval_f64};
+
+    use super::*;
+
+    /// Last place of an f32 of this magnitude; the least denormal twice where results are denormal.
+    fn place(magnitude: f64) -> f64 {
+        if magnitude < f64::from(f32::MIN_POSITIVE) { 2f64.powi(-148) } else { 2f64.powi(magnitude.log2().floor() as i32 - 23) }
+    }
+
+    /// Error in last places, 0 where both are NaN or the same infinity.
+    fn error(got: f32, exact: f64) -> f64 {
+        let rounded = exact as f32;
+        if got == rounded || got.is_nan() && rounded.is_nan() {
+            return 0.0;
+        }
+        if !got.is_finite() || !rounded.is_finite() {
+            // Overflow one place early or late is an error of one place.
+            let near = got.abs().min(rounded.abs()) >= f32::MAX && got.signum() == rounded.signum();
+            return if near { 1.0 } else { f64::INFINITY };
+        }
+        (f64::from(got) - exact).abs() / place(exact.abs())
+    }
+
+    /// Every exponent with many mantissas, both signs; values near integers and near 1; special values.
+    fn points() -> Vec<f32> {
+        let mut seed = 1u32;
+        let mut random = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            seed >> 9
+        };
+        let mut x: Vec<f32> =
+            (0..255u32).flat_map(|e| [0, 0x7f_ffff, 1 << 22].map(|m| (e << 23) | m)).map(f32::from_bits).collect();
+        for e in 0..255u32 {
+            let count = if (100..135).contains(&e) { 2000 } else { 60 };
+            x.extend((0..count).map(|_| f32::from_bits((e << 23) | random())));
+        }
+        x.extend((0..20000).map(|_| random() as f32 / 8_388_608.0 * 200.0 - 100.0));
+        x.extend((1..2000).map(|k| (f64::from(k) * std::f64::consts::FRAC_PI_2) as f32));
+        let negative: Vec<f32> = x.iter().map(|v| -v).collect();
+        x.extend(negative);
+        x.extend([f32::INFINITY, f32::NEG_INFINITY, f32::NAN]);
+        x
+    }
+
+    fn isas() -> Vec<Isa> {
+        let mut all = vec![Isa::Base, isa()];
+        all.dedup();
+        all
+    }
+
+    fn bound(op: ScalarOp) -> f64 {
+        ULP.iter().find(|(o, _)| *o == op).unwrap().1
+    }
+
+    #[test]
+    fn unary_functions_keep_their_bounds() {
+        let x = points();
+        let mut y = vec![0f32; x.len()];
+        for (op, bound) in ULP.iter().filter(|(op, _)| op.arity() == 1 && *op != ScalarOp::Rsqrt) {
+            for isa in isas() {
+                let leaf = unary_for(*op, isa).unwrap();
+                // SAFETY: both vectors have x.len() elements.
+                unsafe { leaf(y.as_mut_ptr().cast(), x.as_ptr().cast(), x.as_ptr().cast(), x.as_ptr().cast(), x.len()) };
+                let worst = x.iter().zip(&y).map(|(&x, &y)| (error(y, eval_f64(*op, &[f64::from(x)])), x, y));
+                let worst = worst.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+                println!("{} {isa:?}: {:.2} at {:e} -> {:e}", op.name(), worst.0, worst.1, worst.2);
+                assert!(worst.0 <= *bound, "{} {isa:?}: {} ulp at {:e} -> {:e}", op.name(), worst.0, worst.1, worst.2);
+            }
+        }
+    }
+
+    #[test]
+    fn signs_of_zero() {
+        for op in [ScalarOp::Expm1, ScalarOp::Log1p, ScalarOp::Sin, ScalarOp::Tan, ScalarOp::Tanh, ScalarOp::Erf, ScalarOp::Asinh]
+        {
+            for zero in [0.0f32, -0.0] {
+                let mut y = 1f32;
+                let p = (&raw const zero).cast::<u8>();
+                // SAFETY: one element each.
+                unsafe { unary(op).unwrap()((&raw mut y).cast(), p, p, p, 1) };
+                assert_eq!(y.to_bits(), zero.to_bits(), "{op:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn powers_keep_their_bound() {
+        let all = points();
+        let bases: Vec<f32> = all.iter().copied().step_by(7).collect();
+        let specials =
+            [0.0, -0.0, 1.0, -1.0, 2.0, 3.0, 0.5, -0.5, -2.0, -3.0, 1e30, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-40];
+        for isa in isas() {
+            for y in specials.into_iter().chain(all.iter().copied().step_by(3001)) {
+                let mut out = vec![0f32; bases.len()];
+                let p = (&raw const y).cast::<u8>();
+                // SAFETY: the vectors have equal lengths, the exponent is a scalar.
+                unsafe { pow_for(1, isa)(out.as_mut_ptr().cast(), bases.as_ptr().cast(), p, p, bases.len()) };
+                for (&x, &got) in bases.iter().zip(&out) {
+                    let exact = eval_f64(ScalarOp::Pow, &[f64::from(x), f64::from(y)]);
+                    assert!(error(got, exact) <= bound(ScalarOp::Pow), "{x:e} ^ {y:e} = {got:e}, not {exact:e} ({isa:?})");
+                    let sign = eval(ScalarOp::Pow, &[Scalar::f32(x), Scalar::f32(y)]).as_f64();
+                    assert!(got.is_nan() || sign.is_sign_negative() == got.is_sign_negative(), "{x:e} ^ {y:e} = {got:e}");
+                }
+            }
+        }
+    }
 }

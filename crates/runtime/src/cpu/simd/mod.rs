@@ -4,6 +4,9 @@
 //! target features of this machine. All loops of one machine use one instruction set, and fused multiply-add is used only
 //! where a formula says so, so a value never depends on where in a vector, tile or fused kernel it was computed.
 
+// Leaf loops index several arrays by one counter.
+#![allow(clippy::needless_range_loop)]
+
 pub(crate) mod convert;
 pub(crate) mod copy;
 pub(crate) mod fold;

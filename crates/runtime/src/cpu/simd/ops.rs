@@ -92,7 +92,6 @@ impl<B: Bin, const AV: bool, const BV: bool> Loop for Zip<B, AV, BV> {
 
 pub(crate) fn zip<B: Bin>(vectors: u8) -> Leaf {
     match vectors & 3 {
-        0 => leaf::<Zip<B, false, false>>(),
         1 => leaf::<Zip<B, true, false>>(),
         2 => leaf::<Zip<B, false, true>>(),
         _ => leaf::<Zip<B, true, true>>(),
@@ -139,7 +138,6 @@ mul_add!(f32 f64);
 macro_rules! three {
     ($loop:ident, $t:ty, $vectors:expr) => {
         match $vectors & 7 {
-            0 => leaf::<$loop<$t, false, false, false>>(),
             1 => leaf::<$loop<$t, true, false, false>>(),
             2 => leaf::<$loop<$t, false, true, false>>(),
             3 => leaf::<$loop<$t, true, true, false>>(),
@@ -197,7 +195,6 @@ fn philox(key: u64, counter: u64, stream: u32) -> u32 {
 /// The random-number loop; operand `c` points at the stream id.
 pub(crate) fn philox_leaf(vectors: u8) -> Leaf {
     match vectors & 3 {
-        0 => leaf::<Philox<false, false>>(),
         1 => leaf::<Philox<true, false>>(),
         2 => leaf::<Philox<false, true>>(),
         _ => leaf::<Philox<true, true>>(),
@@ -309,7 +306,6 @@ macro_rules! floor_div {
 floor_div!(floor_div_f32, f32);
 floor_div!(floor_div_f64, f64);
 
-
 macro_rules! int_tables {
     ($unary:ident, $binary:ident, $t:ident, $abs:expr, $sign:expr) => {
         unary_table! { $unary, $t;
@@ -326,13 +322,11 @@ macro_rules! int_tables {
             Rem => $t, |a, b| if b == 0 { 0 } else { a.wrapping_rem(b) };
             FloorDiv => $t, |a, b| if b == 0 { 0 } else {
                 let (q, r) = (a.wrapping_div(b), a.wrapping_rem(b));
-                #[allow(unused_comparisons)]
-                if r != 0 && (r ^ b) < 0 { q.wrapping_sub(1) } else { q }
+                if r != 0 && $sign(r) != $sign(b) { q.wrapping_sub(1) } else { q }
             };
             Mod => $t, |a, b| if b == 0 { 0 } else {
                 let r = a.wrapping_rem(b);
-                #[allow(unused_comparisons)]
-                if r != 0 && (r ^ b) < 0 { r.wrapping_add(b) } else { r }
+                if r != 0 && $sign(r) != $sign(b) { r.wrapping_add(b) } else { r }
             };
             Max => $t, |a, b| if a > b { a } else { b };
             Min => $t, |a, b| if a < b { a } else { b };
@@ -376,6 +370,17 @@ binary_table! { binary_bool, u8;
     Ne => u8, |a, b| u8::from(a != b);
 }
 
+/// Rows in which the sign bit matters; the others are those of i64.
+fn binary_unsigned(op: ScalarOp, vectors: u8) -> Option<Leaf> {
+    use ScalarOp as S;
+    match op {
+        S::Div | S::Rem | S::FloorDiv | S::Mod | S::Max | S::Min | S::Shr | S::Lt | S::Le | S::Gt | S::Ge => {
+            binary_u64(op, vectors)
+        }
+        _ => binary_i64(op, vectors),
+    }
+}
+
 /// Unary loop over a vector, if the row has one.
 pub(crate) fn unary(op: ScalarOp, arith: Arith) -> Option<Leaf> {
     match arith {
@@ -388,7 +393,7 @@ pub(crate) fn unary(op: ScalarOp, arith: Arith) -> Option<Leaf> {
     }
 }
 
-/// Binary loop, if the row has one; bit 0 of `vectors` says whether `a` is a vector, bit 1 whether `b` is.
+/// Binary loop, if the row has one; bit 0 of `vectors` says whether `a` is a vector, bit 1 whether `b` is; one of them is.
 pub(crate) fn binary(op: ScalarOp, arith: Arith, vectors: u8) -> Option<Leaf> {
     match (op, arith) {
         (ScalarOp::Pow, Arith::F32) => Some(math::pow_leaf(vectors)),
@@ -397,7 +402,7 @@ pub(crate) fn binary(op: ScalarOp, arith: Arith, vectors: u8) -> Option<Leaf> {
         (_, Arith::F64) => binary_f64(op, vectors),
         (_, Arith::I32) => binary_i32(op, vectors),
         (_, Arith::I64) => binary_i64(op, vectors),
-        (_, Arith::U64) => binary_u64(op, vectors),
+        (_, Arith::U64) => binary_unsigned(op, vectors),
         (_, Arith::Bool) => binary_bool(op, vectors),
     }
 }

@@ -14,7 +14,6 @@ pub(crate) enum Step {
     Mul,
     Max,
     Min,
-    Div,
     Neg,
     Abs,
 }
@@ -40,7 +39,6 @@ halves! {
     Mul |t, x| t * x;
     Max |t, x| if t < x || x.is_nan() { x } else { t };
     Min |t, x| if x < t || x.is_nan() { x } else { t };
-    Div |t, x| t / x;
     Neg |t, _x| -t;
     Abs |t, _x| t.abs();
 }
@@ -65,40 +63,60 @@ impl<F: Half, G: Half, const BV: bool, const CV: bool> Loop for Pair<F, G, BV, C
     }
 }
 
-fn forms<F: Half, G: Half>(b_vector: bool, c_vector: bool) -> Leaf {
-    match (b_vector, c_vector) {
-        (false, false) => leaf::<Pair<F, G, false, false>>(),
-        (false, true) => leaf::<Pair<F, G, false, true>>(),
-        (true, false) => leaf::<Pair<F, G, true, false>>(),
-        (true, true) => leaf::<Pair<F, G, true, true>>(),
+/// All operand forms of a pair of binary steps, or those of which only one has an operand.
+macro_rules! forms {
+    ($f:ty, $g:ty; $b:expr, $c:expr) => {
+        match ($b, $c) {
+            (false, false) => leaf::<Pair<$f, $g, false, false>>(),
+            (false, true) => leaf::<Pair<$f, $g, false, true>>(),
+            (true, false) => leaf::<Pair<$f, $g, true, false>>(),
+            (true, true) => leaf::<Pair<$f, $g, true, true>>(),
+        }
+    };
+    ($f:ty, $g:ty; first $b:expr) => {
+        if $b { leaf::<Pair<$f, $g, true, false>>() } else { leaf::<Pair<$f, $g, false, false>>() }
+    };
+    ($f:ty, $g:ty; second $c:expr) => {
+        if $c { leaf::<Pair<$f, $g, false, true>>() } else { leaf::<Pair<$f, $g, false, false>>() }
+    };
+}
+
+fn after_binary<F: Half>(b: bool, then: Step, c: bool) -> Leaf {
+    match then {
+        Step::Add => forms!(F, Add; b, c),
+        Step::Sub => forms!(F, Sub; b, c),
+        Step::Rsub => forms!(F, Rsub; b, c),
+        Step::Mul => forms!(F, Mul; b, c),
+        Step::Max => forms!(F, Max; b, c),
+        Step::Min => forms!(F, Min; b, c),
+        Step::Neg => forms!(F, Neg; first b),
+        Step::Abs => forms!(F, Abs; first b),
     }
 }
 
-fn second<F: Half>(b_vector: bool, second: Step, c_vector: bool) -> Leaf {
-    match second {
-        Step::Add => forms::<F, Add>(b_vector, c_vector),
-        Step::Sub => forms::<F, Sub>(b_vector, c_vector),
-        Step::Rsub => forms::<F, Rsub>(b_vector, c_vector),
-        Step::Mul => forms::<F, Mul>(b_vector, c_vector),
-        Step::Max => forms::<F, Max>(b_vector, c_vector),
-        Step::Min => forms::<F, Min>(b_vector, c_vector),
-        Step::Div => forms::<F, Div>(b_vector, c_vector),
-        Step::Neg => forms::<F, Neg>(b_vector, false),
-        Step::Abs => forms::<F, Abs>(b_vector, false),
+fn after_unary<F: Half>(then: Step, c: bool) -> Leaf {
+    match then {
+        Step::Add => forms!(F, Add; second c),
+        Step::Sub => forms!(F, Sub; second c),
+        Step::Rsub => forms!(F, Rsub; second c),
+        Step::Mul => forms!(F, Mul; second c),
+        Step::Max => forms!(F, Max; second c),
+        Step::Min => forms!(F, Min; second c),
+        Step::Neg => leaf::<Pair<F, Neg, false, false>>(),
+        Step::Abs => leaf::<Pair<F, Abs, false, false>>(),
     }
 }
 
 /// The loop of a pair; `a` is a vector, and unary steps ignore their operand, which must still be readable.
 pub(crate) fn pair(first: Step, b_vector: bool, then: Step, c_vector: bool) -> Leaf {
     match first {
-        Step::Add => second::<Add>(b_vector, then, c_vector),
-        Step::Sub => second::<Sub>(b_vector, then, c_vector),
-        Step::Rsub => second::<Rsub>(b_vector, then, c_vector),
-        Step::Mul => second::<Mul>(b_vector, then, c_vector),
-        Step::Max => second::<Max>(b_vector, then, c_vector),
-        Step::Min => second::<Min>(b_vector, then, c_vector),
-        Step::Div => second::<Div>(b_vector, then, c_vector),
-        Step::Neg => second::<Neg>(false, then, c_vector),
-        Step::Abs => second::<Abs>(false, then, c_vector),
+        Step::Add => after_binary::<Add>(b_vector, then, c_vector),
+        Step::Sub => after_binary::<Sub>(b_vector, then, c_vector),
+        Step::Rsub => after_binary::<Rsub>(b_vector, then, c_vector),
+        Step::Mul => after_binary::<Mul>(b_vector, then, c_vector),
+        Step::Max => after_binary::<Max>(b_vector, then, c_vector),
+        Step::Min => after_binary::<Min>(b_vector, then, c_vector),
+        Step::Neg => after_unary::<Neg>(then, c_vector),
+        Step::Abs => after_unary::<Abs>(then, c_vector),
     }
 }

@@ -34,7 +34,7 @@ pub(crate) struct Resident {
 
 /// Registers and code lists; shared by all threads.
 #[derive(Debug)]
-pub struct Prepared {
+pub(crate) struct Prepared {
     pub(crate) regs: Vec<RegInfo>,
     pub(crate) residents: Vec<Resident>,
     /// (register, bits) of constants.
@@ -91,6 +91,8 @@ pub(crate) struct Alu {
     pub(crate) args: [Operand; 3],
     /// Operands are full or single only, so a dense tile is one vector.
     pub(crate) flat: bool,
+    /// No operand is a vector: one element is computed per row and repeated.
+    pub(crate) splat: bool,
     /// Step number of the store whose memory the result may be computed into.
     pub(crate) out: Option<usize>,
 }

@@ -91,9 +91,10 @@ impl Frame {
         }
         let base = self.base();
         for r in &code.residents {
-            let at = r.strides.iter().fold(code.regs[usize::from(r.reg)].home, |at, &(axis, stride)| {
-                at + tile.index[axis] as usize * stride
-            });
+            let at = r
+                .strides
+                .iter()
+                .fold(code.regs[usize::from(r.reg)].home, |at, &(axis, stride)| at + tile.index[axis] as usize * stride);
             self.places[usize::from(r.reg)] = Place { ptr: base.wrapping_add(at), row_stride: r.row_stride as isize };
         }
     }

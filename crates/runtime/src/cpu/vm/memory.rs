@@ -161,7 +161,8 @@ pub(super) unsafe fn store(code: &Prepared, access: &Access, frame: &mut Frame, 
     let rect = Rect::new(access, tile);
     let s = frame.place(access.reg);
     let info = &code.regs[usize::from(access.reg)];
-    if s.ptr == rect.ptr && access.convert.is_none() && rect.contiguous() && (rect.outer == 1 || s.row_stride == rect.row_bytes()) {
+    if s.ptr == rect.ptr && access.convert.is_none() && rect.contiguous() && (rect.outer == 1 || s.row_stride == rect.row_bytes())
+    {
         return;
     }
     let cover = access.mask.cover(tile.index, tile.rows, tile.cols);

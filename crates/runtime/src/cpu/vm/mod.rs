@@ -15,11 +15,15 @@ mod peephole;
 mod prepare;
 mod run;
 mod sink;
+#[cfg(test)]
+mod tests;
 mod types;
 
 pub(crate) use code::Prepared;
-pub(crate) use frame::{Frame, Place, Tile};
+pub(crate) use frame::{Frame, Tile};
 pub use nest::{PreparedNest, prepare_nest, run_nest};
 pub(crate) use prepare::body as prepare_body;
 pub(crate) use run::run_tile;
 pub use sink::CheckSink;
+
+pub use crate::cpu::simd::math::ULP;

@@ -124,10 +124,12 @@ fn lists(nest: &Nest) -> Vec<List<'_>> {
 
 fn extents(nest: &Nest) -> Extents {
     let loops = |axis: usize| nest.stages.iter().any(|s| s.inner.contains(&axis));
-    let size = |t: Option<program::TileAxis>| t.map_or((1, 1), |t| {
-        let extent = nest.extents[t.axis].max(1) as usize;
-        (t.tile.max(1), if loops(t.axis) { extent.max(t.tile) } else { t.tile.max(1) })
-    });
+    let size = |t: Option<program::TileAxis>| {
+        t.map_or((1, 1), |t| {
+            let extent = nest.extents[t.axis].max(1) as usize;
+            (t.tile.max(1), if loops(t.axis) { extent.max(t.tile) } else { t.tile.max(1) })
+        })
+    };
     let (rows, cols) = (size(nest.rows), size(nest.cols));
     let tiled = |axis: usize| [nest.rows, nest.cols].into_iter().flatten().any(|t| t.axis == axis);
     let inner = (0..nest.extents.len()).filter(|&a| loops(a) && !tiled(a));

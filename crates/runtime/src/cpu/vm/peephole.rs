@@ -62,7 +62,6 @@ fn step(op: ScalarOp) -> Option<Step> {
         ScalarOp::Mul => Step::Mul,
         ScalarOp::Max => Step::Max,
         ScalarOp::Min => Step::Min,
-        ScalarOp::Div => Step::Div,
         ScalarOp::Neg => Step::Neg,
         ScalarOp::Abs => Step::Abs,
         _ => return None,
@@ -109,7 +108,8 @@ pub(crate) fn pair(code: &[Instr], regs: &[RegInfo], lists: &[List<'_>], params:
         let first = plain_f32(instr).and_then(|(_, result, args)| {
             let fits = |&arg: &Reg| -> Option<usize> {
                 let first: usize = defined[usize::from(arg)]?;
-                let alone = uses[usize::from(arg)] == 1 && pairing.first_of[first].is_none() && !overwrites(&code[first..at], params);
+                let alone =
+                    uses[usize::from(arg)] == 1 && pairing.first_of[first].is_none() && !overwrites(&code[first..at], params);
                 (alone && joins(&code[first], instr, arg, result, regs)).then_some(first)
             };
             args.iter().find_map(fits)

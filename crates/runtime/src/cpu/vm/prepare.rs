@@ -283,6 +283,9 @@ impl Builder<'_> {
         let info = *self.reg(dst);
         let mut operands: SmallVec<[Operand; 3]> = args.iter().map(|&a| self.operand(a, &info)).collect();
         let vectors = operands.iter().enumerate().fold(0u8, |v, (i, o)| v | (u8::from(o.shape.is_vector()) << i));
+        // Without a vector operand one element is computed, from vectors of one element, and repeated.
+        let splat = vectors == 0;
+        let forms = if splat { 7 } else { vectors };
         let post = types::post(op, dtype, round);
         let arith = Arith::of(dtype);
         let leaf = match (op, args.len()) {
@@ -290,25 +293,20 @@ impl Builder<'_> {
             (ScalarOp::Philox(stream), _) => {
                 let reg = self.hidden_const(Ty::I32, u64::from(stream));
                 operands.push(self.operand(reg, &info));
-                Some(ops::philox_leaf(vectors))
+                Some(ops::philox_leaf(forms))
             }
             (_, 1) => ops::unary(op, arith),
-            (_, 2) => ops::binary(op, arith, vectors),
-            _ => ops::ternary(op, arith, info.size, vectors),
+            (_, 2) => ops::binary(op, arith, forms),
+            _ => ops::ternary(op, arith, info.size, forms),
         };
-        // Unary loops read a vector; a broadcast of one is evaluated element by element.
-        let broadcast = args.len() == 1 && vectors == 0 && (info.rows || info.cols);
-        match leaf {
-            Some(leaf) if !broadcast => {
-                while operands.len() < 3 {
-                    operands.push(operands[0]);
-                }
-                let flat = operands.iter().all(|o| matches!(o.shape, Shape::Full | Shape::Single));
-                let args = [operands[0], operands[1], operands[2]];
-                Ok(Step::Alu(Box::new(Alu { leaf, post, dst, args, flat, out: None })))
-            }
-            _ => Ok(Step::Generic(Box::new(self.generic(op, dtype, post, dst, args)?))),
+        let Some(leaf) = leaf else { return Ok(Step::Generic(Box::new(self.generic(op, dtype, post, dst, args)?))) };
+        while operands.len() < 3 {
+            operands.push(operands[0]);
         }
+        let flat = !splat && operands.iter().all(|o| matches!(o.shape, Shape::Full | Shape::Single));
+        let splat = splat && (info.rows || info.cols);
+        let args = [operands[0], operands[1], operands[2]];
+        Ok(Step::Alu(Box::new(Alu { leaf, post, dst, args, flat, splat, out: None })))
     }
 
     fn generic(
@@ -342,7 +340,7 @@ impl Builder<'_> {
         let vector = |o: Option<Reg>| o.is_some_and(|r| shape(self.reg(r), &info).is_vector());
         let leaf = pairs::pair(head.step, vector(head.other), tail.step, vector(tail.other));
         let flat = [a, b, c].iter().all(|o| matches!(o.shape, Shape::Full | Shape::Single));
-        Ok(Step::Alu(Box::new(Alu { leaf, post: None, dst: tail.result, args: [a, b, c], flat, out: None })))
+        Ok(Step::Alu(Box::new(Alu { leaf, post: None, dst: tail.result, args: [a, b, c], flat, splat: false, out: None })))
     }
 
     fn fold(&mut self, combiner: Combiner, (acc, src, dst): (&[Reg], &[Reg], &[Reg]), merge: bool) -> Result<Box<Fold>> {
@@ -404,4 +402,3 @@ fn resident(reg: usize, info: &RegInfo, context: &Context<'_>) -> Resident {
     }
     Resident { reg: reg as Reg, strides, row_stride: cols * info.size }
 }
-

@@ -2,11 +2,11 @@
 
 use super::code::{Alu, Fold, Generic, Operand, Prepared, RegInfo, Shape, Step};
 use super::frame::{Frame, Place, Tile};
-use super::{indirect, memory};
 use super::types;
+use super::{indirect, memory};
+use crate::cpu::simd::Leaf;
 use crate::cpu::simd::copy;
 use crate::cpu::simd::fold::Args;
-use crate::cpu::simd::Leaf;
 use program::Reg;
 use scalar::Scalar;
 
@@ -85,13 +85,18 @@ unsafe fn run_alu(code: &Prepared, list: &[Step], alu: &Alu, frame: &mut Frame, 
     let (outer, inner) = counts(info.rows, info.cols, tile);
     // SAFETY: the caller's contract; vectors hold `inner` elements per row.
     unsafe {
-        if outer == 1 || (alu.flat && dense(d, info.size, inner) && operands_dense(alu, [a, b, c], inner)) {
+        if (outer == 1 && !alu.splat) || (alu.flat && dense(d, info.size, inner) && operands_dense(alu, [a, b, c], inner)) {
             return apply(alu, d.ptr, a.ptr, b.ptr, c.ptr, outer * inner);
         }
         let [da, db, dc] = [0, 1, 2].map(|k| row_step(&alu.args[k], [a, b, c][k]));
         let (mut dp, mut ap, mut bp, mut cp) = (d.ptr, a.ptr, b.ptr, c.ptr);
         for _ in 0..outer {
-            apply(alu, dp, ap, bp, cp, inner);
+            if alu.splat {
+                apply(alu, dp, ap, bp, cp, 1);
+                copy::fill(info.size, dp, read(info.size, dp), inner);
+            } else {
+                apply(alu, dp, ap, bp, cp, inner);
+            }
             dp = dp.wrapping_offset(d.row_stride);
             ap = ap.wrapping_offset(da);
             bp = bp.wrapping_offset(db);

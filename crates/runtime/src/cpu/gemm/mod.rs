@@ -21,6 +21,7 @@ use base::{Error, Result};
 use program::{Gemm, Param, Ty};
 
 use super::launch::Launch;
+use kernel::Elem;
 use plan::Product;
 
 /// A product that is ready to run.
@@ -38,10 +39,10 @@ impl PreparedGemm {
     /// An element type that products cannot have, or a program that refers to what does not exist.
     pub(crate) fn new(gemm: &Gemm, params: &[Param]) -> Result<PreparedGemm> {
         Ok(match gemm.ty {
-            Ty::F32 => PreparedGemm::F32(Box::new(Product::new(gemm, params)?)),
-            Ty::F64 => PreparedGemm::F64(Box::new(Product::new(gemm, params)?)),
-            Ty::I32 => PreparedGemm::I32(Box::new(Product::new(gemm, params)?)),
-            Ty::I64 => PreparedGemm::I64(Box::new(Product::new(gemm, params)?)),
+            Ty::F32 => PreparedGemm::F32(Box::new(Product::new(gemm, params, f32::kernels())?)),
+            Ty::F64 => PreparedGemm::F64(Box::new(Product::new(gemm, params, f64::kernels())?)),
+            Ty::I32 => PreparedGemm::I32(Box::new(Product::new(gemm, params, i32::kernels())?)),
+            Ty::I64 => PreparedGemm::I64(Box::new(Product::new(gemm, params, i64::kernels())?)),
             Ty::Bool => return Err(Error::internal("a gemm cannot accumulate bool")),
         })
     }

@@ -23,6 +23,8 @@ pub(crate) struct Tables {
     bound_k: Vec<i64>,
     /// Valid lanes of the current run by k position modulo the period.
     spans: Vec<(usize, usize)>,
+    /// The same as vector masks: those of a panel's row for each position.
+    masks: Vec<[i32; 8]>,
 }
 
 /// What one call packs.
@@ -128,9 +130,14 @@ impl Tables {
     pub(super) fn steps(&self) -> &[i64] {
         &self.k
     }
-    /// What [`Tables::measure`] found.
-    pub(super) fn spans(&self) -> &[(usize, usize)] {
-        &self.spans
+    /// Fills the masks with `mask(span, vector)` for every span and vector of a row.
+    pub(super) fn mask_lanes(&mut self, mask: impl Fn((usize, usize), usize) -> [i32; 8], vectors: usize) {
+        self.masks.clear();
+        self.masks.extend(self.spans.iter().flat_map(|&span| (0..vectors).map(move |v| (span, v))).map(|(span, v)| mask(span, v)));
+    }
+    /// Masks of all spans, those of one span together.
+    pub(super) fn masks(&self) -> &[[i32; 8]] {
+        &self.masks
     }
 
     /// Finds the valid lanes `lo..hi` of a run (`at` in the block, `len` lanes) for each k position of a period.

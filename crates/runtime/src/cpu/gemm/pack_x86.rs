@@ -29,68 +29,87 @@ pub(super) unsafe fn pack(block: &Block<'_>, out: *mut f32, tables: &mut Tables)
     true
 }
 
+/// Panels that are packed side by side, so that rows are read in longer pieces.
+const SIDE: usize = 4;
+/// How many k positions ahead rows are requested from memory.
+const AHEAD: usize = 8;
+
 #[target_feature(enable = "avx2")]
 unsafe fn runs(block: &Block<'_>, data: *const f32, out: *mut f32, tables: &mut Tables) {
     let (lanes, w, kc) = (block.x.len(), block.w, block.k.len());
     let masked = !block.source.limits.is_empty();
-    for (panel, start) in (0..lanes).step_by(w).enumerate() {
-        let end = (start + w).min(lanes);
+    let mut lane = 0;
+    while lane < lanes {
+        let within = lane % w;
         // SAFETY: the output has room for all panels.
-        let rows = unsafe { out.add(panel * kc * w) };
-        let mut lane = start;
-        while lane < end {
-            let len = run_length(block, lane, end);
-            let from = data.wrapping_offset(tables.lanes()[lane] as isize);
-            // SAFETY: the caller's contract, for the lanes of this run.
-            unsafe {
-                if len == w && !masked {
-                    whole(from, tables.steps(), w, rows);
-                } else {
-                    tables.measure(block, lane, len);
-                    part(from, lane - start, tables, w, rows);
-                }
+        let rows = unsafe { out.add((lane - within) * kc) };
+        let run = run_length(block, lane, lanes);
+        let from = data.wrapping_offset(tables.lanes()[lane] as isize);
+        // SAFETY: the caller's contract, for the lanes of this run.
+        unsafe {
+            if within == 0 && run >= w && !masked {
+                let panels = (run / w).min(SIDE);
+                whole(from, tables.steps(), w, panels, rows);
+                lane += panels * w;
+            } else {
+                let len = run.min(w - within);
+                tables.measure(block, lane, len);
+                part(from, within, tables, w, rows);
+                lane += len;
             }
-            lane += len;
         }
     }
 }
 
-/// A run that fills the panel, without bounds.
+/// A run without bounds that fills some panels.
 #[target_feature(enable = "avx2")]
-unsafe fn whole(from: *const f32, steps: &[i64], w: usize, rows: *mut f32) {
+unsafe fn whole(from: *const f32, steps: &[i64], w: usize, panels: usize, rows: *mut f32) {
     for (k, &step) in steps.iter().enumerate() {
+        let ahead = from.wrapping_offset(steps[(k + AHEAD).min(steps.len() - 1)] as isize);
         let from = from.wrapping_offset(step as isize);
-        for v in (0..w).step_by(V) {
-            // SAFETY: w lanes are readable at each k and the panel has room.
-            unsafe { _mm256_storeu_ps(rows.add(k * w + v), _mm256_loadu_ps(from.add(v))) };
+        for panel in 0..panels {
+            let to = rows.wrapping_add((panel * steps.len() + k) * w);
+            for v in (0..w).step_by(V) {
+                let at = panel * w + v;
+                // SAFETY: these lanes are readable at each k and the panels have room; a prefetch reads nothing.
+                unsafe {
+                    _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(at).cast());
+                    _mm256_storeu_ps(to.add(v), _mm256_loadu_ps(from.add(at)));
+                }
+            }
         }
     }
 }
 
 /// A run at lane `at` of the panel with valid spans: the first run of a panel writes whole rows, later ones merge.
 #[target_feature(enable = "avx2")]
-unsafe fn part(from: *const f32, at: usize, tables: &Tables, w: usize, rows: *mut f32) {
-    let spans = tables.spans();
-    let mut phase = 0;
+unsafe fn part(from: *const f32, at: usize, tables: &mut Tables, w: usize, rows: *mut f32) {
+    let vectors = w / V;
+    tables.mask_lanes(|span, v| {
+        let mut mask = [0; V];
+        // SAFETY: the array has eight lanes.
+        unsafe { _mm256_storeu_si256(mask.as_mut_ptr().cast(), lanes_between(at + span.0, at + span.1, v * V)) };
+        mask
+    }, vectors);
+    let (masks, mut phase) = (tables.masks(), 0);
     for (k, &step) in tables.steps().iter().enumerate() {
-        let (lo, hi) = spans[phase];
-        phase = if phase + 1 == spans.len() { 0 } else { phase + 1 };
         let from = from.wrapping_offset(step as isize).wrapping_sub(at);
-        for v in (0..w).step_by(V) {
-            let mask = lanes_between(at + lo, at + hi, v);
+        for v in 0..vectors {
             // SAFETY: the mask admits only lanes of the run inside the bounds; the panel has room, and its row was written
             // by the first run (at lane 0) when it is read.
             unsafe {
-                let to = rows.add(k * w + v);
-                let new = _mm256_maskload_ps(from.wrapping_add(v), mask);
+                let mask = _mm256_loadu_si256(masks[phase + v].as_ptr().cast());
+                let to = rows.add(k * w + v * V);
+                let new = _mm256_maskload_ps(from.wrapping_add(v * V), mask);
                 let row = if at == 0 { new } else { _mm256_or_ps(new, _mm256_loadu_ps(to)) };
                 _mm256_storeu_ps(to, row);
             }
         }
+        phase = if phase + vectors == masks.len() { 0 } else { phase + vectors };
     }
 }
 
-/// All ones in the lanes of vector `v` that lie in lo..hi.
+/// All ones in the lanes of the vector from lane `v` that lie in lo..hi.
 #[target_feature(enable = "avx2")]
 fn lanes_between(lo: usize, hi: usize, v: usize) -> __m256i {
     let lane = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(v as i32));
@@ -133,6 +152,7 @@ unsafe fn transpose_run(from: *const f32, x: &[i64], len: usize, room: usize, w:
         for (m, &x) in m.iter_mut().zip(x) {
             // SAFETY: eight elements from k are inside the run.
             *m = unsafe { _mm256_loadu_ps(from.offset(x as isize).add(k)) };
+            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_offset(x as isize).wrapping_add(k + V * AHEAD).cast());
         }
         for (i, row) in transpose8(m).into_iter().enumerate() {
             // SAFETY: the panel has room for min(8, room) lanes at each k.

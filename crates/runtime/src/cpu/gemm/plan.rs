@@ -69,9 +69,8 @@ pub(crate) struct Product<T: 'static> {
 }
 
 impl<T: Pack> Product<T> {
-    /// Prepares a product of the matching type.
-    pub(crate) fn new(gemm: &Gemm, params: &[Param]) -> Result<Product<T>> {
-        let kernels = T::kernels();
+    /// Prepares a product of the matching type for some kernels.
+    pub(crate) fn new(gemm: &Gemm, params: &[Param], kernels: &'static Kernels<T>) -> Result<Product<T>> {
         let (nb, nm, nn) = (gemm.batch.len(), gemm.m.len(), gemm.n.len());
         let m = Side { first: nb, extents: gemm.m.clone(), count: volume(&gemm.m) };
         let n = Side { first: nb + nm, extents: gemm.n.clone(), count: volume(&gemm.n) };
@@ -85,7 +84,7 @@ impl<T: Pack> Product<T> {
             Source::Direct { strided: s, .. } => s.dtype == T::DTYPE && !o.frozen && s.x.len() == 1 && s.lane_step() == 1 && s.limits.is_empty(),
             Source::Computed(_) => false,
         };
-        let unpacked = rows.count <= 4 && b.iter().all(readable);
+        let unpacked = rows.count == 1 && b.iter().all(readable);
         let (k, batches) = (volume(&gemm.k), volume(&gemm.batch));
         let blocks = k_blocks(k);
         Ok(Product { kernels, batch: gemm.batch.clone(), batches, rows, cols, k, blocks, a, b, pairs, swapped, unpacked, epilogue })
@@ -106,7 +105,7 @@ impl<T: Pack> Product<T> {
         let Kernels { mr, nr, .. } = *self.kernels;
         let work = self.work();
         let threads = if work < ALONE { 1 } else { threads };
-        let wide = if self.unpacked { AXPY_NC / self.rows.count.clamp(1, 2) } else { (NC / self.pairs.len()).next_multiple_of(nr) };
+        let wide = if self.unpacked { AXPY_NC } else { (NC / self.pairs.len()).next_multiple_of(nr) };
         let mut mc = balanced(self.rows.count, MC.next_multiple_of(mr), mr);
         let mut nc = balanced(self.cols.count, wide, nr);
         let tasks = |mc: usize, nc: usize| self.batches * self.rows.count.div_ceil(mc) * self.cols.count.div_ceil(nc);

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::body::{Accumulators, Direct};
 use super::pack::{Block, Pack, Tables};
-use super::plan::{Operand, Product, Side, Source, Tiling};
+use super::plan::{AXPY_NC, Operand, Product, Side, Source, Tiling};
 use super::scratch::Scratch;
 use super::source::unflatten;
 use crate::cpu::launch::Launch;
@@ -223,14 +223,14 @@ impl<T: Pack> Product<T> {
         }
     }
 
-    /// As `block_product` for an operand that is read where it lies.
+    /// As `block_product` for a tile of one row and an operand that is read where it lies.
     unsafe fn axpy_tile(
         &self,
         part: &Part<'_, T>,
         operand: &Operand,
         block: &std::ops::Range<usize>,
         a: *const T,
-        (c, ldc, _): (*mut T, usize, bool),
+        (c, ..): (*mut T, usize, bool),
         tables: &mut Tables,
     ) {
         let Source::Direct { param, strided } = &operand.source else { return };
@@ -238,15 +238,12 @@ impl<T: Pack> Product<T> {
         let data = part.shared.launch.params[*param].cast_const();
         tables.fill(&Block { source: strided, data, base: &base, x: part.tile.cols.clone(), k: block.clone(), w: 1 });
         let data = data.cast::<T>().wrapping_offset(tables.lanes()[0] as isize);
-        let mut sums = [T::default(); super::plan::AXPY_NC];
-        for r in 0..part.tile.rows.len() {
-            let sums = &mut sums[..part.tile.cols.len()];
-            sums.fill(T::default());
-            // SAFETY: the caller's contract: the tile's columns are readable at each k offset.
-            unsafe {
-                (self.kernels.axpy)(a.add(r), self.kernels.mr, data, tables.steps(), sums);
-                copy_out(sums.as_ptr(), 0, c.add(r * ldc), ldc, (1, sums.len()), block.start > 0);
-            }
+        let mut sums = [T::default(); AXPY_NC];
+        let sums = &mut sums[..part.tile.cols.len()];
+        // SAFETY: the caller's contract: the tile's columns are readable at each k offset.
+        unsafe {
+            (self.kernels.axpy)(a, self.kernels.mr, data, tables.steps(), sums);
+            copy_out(sums.as_ptr(), 0, c, 0, (1, sums.len()), block.start > 0);
         }
     }
 

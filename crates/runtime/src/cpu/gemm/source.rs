@@ -2,7 +2,7 @@
 
 use program::{Affine, Bound};
 use scalar::DType;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// Values of a source's expressions: the element index first, then one per bound.
 pub(crate) type Exprs = SmallVec<[i64; 4]>;
@@ -50,13 +50,6 @@ impl Strided {
             k: merge(dims(axes[2])),
             limits: mask.iter().map(|b| (b.lo, b.hi)).collect(),
         }
-    }
-
-    /// A dense tile whose neighbours are `x_step` and `k_step` elements apart.
-    pub(crate) fn dense(dtype: DType, x: (usize, usize), k: (usize, usize)) -> Strided {
-        let dim = |(count, step): (usize, usize)| Dim { extent: count as i64, coef: smallvec![step as i64] };
-        let (x, k) = (merge(smallvec![dim(x)]), merge(smallvec![dim(k)]));
-        Strided { dtype, base: smallvec![0], batch: smallvec![], x, k, limits: smallvec![] }
     }
 
     /// Constant terms at a batch index.
@@ -145,6 +138,8 @@ pub(crate) fn tabulate(dims: &[Dim], expr: usize, start: usize, count: usize, ou
 
 #[cfg(test)]
 mod tests {
+    use smallvec::smallvec;
+
     use super::*;
 
     #[test]

@@ -1,9 +1,11 @@
 //! Products against a naive reference.
 
 use program::{Affine, Body, Bound, Gemm, Instr, PackSource, Param, RegDecl, Ty};
-use scalar::DType;
+use scalar::{DType, ScalarOp};
 
 use super::PreparedGemm;
+use super::kernel::{Kernels, generic, portable};
+use super::plan::Product;
 use crate::cpu::launch::Launch;
 use crate::cpu::threads::ThreadPool;
 use crate::cpu::vm::CheckSink;
@@ -77,11 +79,18 @@ fn decode(dtype: DType, buffer: &Buffer) -> Vec<f64> {
 /// One argument: dtype and values.
 type Argument = (DType, Vec<f64>);
 
-/// Runs a product and returns the last arguments' contents.
+fn params(arguments: &[Argument]) -> Vec<Param> {
+    arguments.iter().map(|(d, v)| param(*d, v.len())).collect()
+}
+
+/// Runs a product and returns the arguments' contents afterwards.
 fn run(gemm: &Gemm, arguments: &[Argument], threads: usize) -> Vec<Vec<f64>> {
+    execute(&PreparedGemm::new(gemm, &params(arguments)).unwrap(), arguments, threads)
+}
+
+/// Launches twice (the second time with kept panels) and returns the arguments' contents.
+fn execute(prepared: &PreparedGemm, arguments: &[Argument], threads: usize) -> Vec<Vec<f64>> {
     let (pool, workers) = (Pool::new(), ThreadPool::new(threads));
-    let params: Vec<Param> = arguments.iter().map(|(d, v)| param(*d, v.len())).collect();
-    let prepared = PreparedGemm::new(gemm, &params).unwrap();
     let buffers: Vec<Buffer> = arguments
         .iter()
         .map(|(d, v)| {
@@ -303,4 +312,159 @@ fn products_that_share_an_operand() {
     gemm.epilogue = plain(Ty::F32, &[(2, affine(0, &[n, 1])), (4, affine(0, &[n, 1]))]);
     let f32s = |seed, count: i64| (DType::F32, values(seed, count as usize));
     check(&gemm, &[f32s(1, m * k), f32s(2, k * n), f32s(3, m * n), f32s(4, k * n), f32s(5, m * n)]);
+}
+
+unsafe fn wide<const R: usize>(kc: usize, a: *const f32, b: *const f32, c: *mut f32, ldc: usize, add: bool) {
+    // SAFETY: the contract of kernels.
+    unsafe { generic::<f32, R, 12, 32>(kc, a, b, c, ldc, add) }
+}
+
+/// The panel geometry of AVX-512, in portable code.
+static WIDE: Kernels<f32> = Kernels {
+    mr: 12,
+    nr: 32,
+    micro: &[wide::<1>, wide::<2>, wide::<3>, wide::<4>, wide::<5>, wide::<6>, wide::<7>, wide::<8>, wide::<9>, wide::<10>, wide::<11>, wide::<12>],
+    axpy: portable::<f32>().axpy,
+};
+static PORTABLE: Kernels<f32> = portable();
+
+#[test]
+fn kernels_of_other_machines_agree() {
+    for kernels in [&PORTABLE, &WIDE] {
+        for [m, n, k] in SIZES {
+            let f32s = |seed, count: i64| (DType::F32, values(seed, count as usize));
+            let arguments = [f32s(1, m * k), f32s(2, k * n), f32s(3, m * n)];
+            for (a, b) in [([k, 1], [1, n]), ([1, m], [k, 1])] {
+                let gemm = simple(Ty::F32, [m, n, k], a, b, [n, 1]);
+                let prepared = PreparedGemm::F32(Box::new(Product::new(&gemm, &params(&arguments), kernels).unwrap()));
+                assert_eq!(execute(&prepared, &arguments, 2)[2], run(&gemm, &arguments, 1)[2], "{m} {n} {k}");
+            }
+        }
+        let (gemm, arguments) = convolution([2, 3, 9, 11], 8, 3, 1, 1, true);
+        let prepared = PreparedGemm::F32(Box::new(Product::new(&gemm, &params(&arguments), kernels).unwrap()));
+        assert_eq!(execute(&prepared, &arguments, 2)[2], run(&gemm, &arguments, 1)[2]);
+    }
+}
+
+fn reg(ty: Ty, rows: bool, cols: bool) -> RegDecl {
+    RegDecl { ty, rows, cols, resident: false }
+}
+
+fn op(op: ScalarOp, dst: u16, args: &[u16]) -> Instr {
+    Instr::Op { op, dtype: DType::F32, round: false, dst, args: args.iter().copied().collect() }
+}
+
+/// Stores the accumulator of product 0 to parameter 2, and `max(acc + column bias, 0)` to parameter 4 (bias: parameter 3).
+fn bias_and_relu(out: &Affine, bias: &Affine) -> Body {
+    let load = Instr::Load { dst: 1, param: 3, index: bias.clone(), mask: vec![], fill: 0 };
+    Body {
+        regs: vec![reg(Ty::F32, true, true), reg(Ty::F32, false, true), reg(Ty::F32, true, true), reg(Ty::F32, false, false), reg(Ty::F32, true, true)],
+        code: vec![
+            Instr::Acc { dst: 0, which: 0 },
+            load,
+            op(ScalarOp::Add, 2, &[0, 1]),
+            Instr::Const { dst: 3, bits: 0 },
+            op(ScalarOp::Max, 4, &[2, 3]),
+            Instr::Store { param: 2, index: out.clone(), mask: vec![], src: 0 },
+            Instr::Store { param: 4, index: out.clone(), mask: vec![], src: 4 },
+        ],
+    }
+}
+
+/// Values that rounding touches.
+fn rough(seed: u64, n: usize) -> Vec<f64> {
+    values(seed, n).iter().zip(values(seed + 100, n)).map(|(a, b)| f64::from((a + b / 7.0) as f32)).collect()
+}
+
+#[test]
+fn epilogues_see_the_same_bits_as_a_plain_product() {
+    for [m, n, k] in [[1, 200, 400], [5, 3, 1000], [130, 150, 770], [64, 1, 90], [7, 19, 0], [300, 3, 400]] {
+        let f32s = |seed, count: i64| (DType::F32, rough(seed, count as usize));
+        let arguments = [f32s(1, m * k), f32s(2, k * n), f32s(3, m * n), f32s(4, n), f32s(5, m * n)];
+        for b in [[1, n], [k, 1]] {
+            let plain = simple(Ty::F32, [m, n, k], [k, 1], b, [n, 1]);
+            let fused = Gemm { epilogue: bias_and_relu(&affine(0, &[n, 1]), &affine(0, &[0, 1])), ..plain.clone() };
+            let want = run(&plain, &arguments, 1)[2].clone();
+            for threads in [1, 3] {
+                let got = run(&fused, &arguments, threads);
+                assert!(got[2] == want, "{m} {n} {k}");
+                for (i, (sum, out)) in want.iter().zip(&got[4]).enumerate() {
+                    let bias = arguments[3].1[i % n as usize];
+                    assert_eq!(*out, f64::from((*sum as f32 + bias as f32).max(0.0)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn epilogue_tiles_stop_at_the_last_axis_unless_flat() {
+    let (mut gemm, arguments) = convolution([2, 3, 6, 5], 4, 3, 1, 1, false);
+    let want = run(&gemm, &arguments, 1)[2].clone();
+    // The same output written with both axes, through a body that is no plain store.
+    gemm.flat_n = false;
+    let index = affine(0, &[4 * 30, 30, 5, 1]);
+    gemm.epilogue = Body {
+        regs: vec![reg(Ty::F32, true, true), reg(Ty::F32, true, true)],
+        code: vec![
+            Instr::Acc { dst: 0, which: 0 },
+            op(ScalarOp::Neg, 1, &[0]),
+            Instr::Store { param: 2, index, mask: vec![], src: 1 },
+        ],
+    };
+    let got = run(&gemm, &arguments, 2)[2].clone();
+    assert!(got.iter().zip(&want).all(|(g, w)| *g == -*w));
+}
+
+/// `x + x` in place of an operand.
+fn doubled(param: u16, index: Affine, frozen: bool) -> PackSource {
+    let body = Body {
+        regs: vec![reg(Ty::F32, true, true), reg(Ty::F32, true, true)],
+        code: vec![Instr::Load { dst: 0, param, index, mask: vec![], fill: 0 }, op(ScalarOp::Add, 1, &[0, 0])],
+    };
+    PackSource::Computed { body, result: 1, frozen }
+}
+
+#[test]
+fn computed_operands_equal_precomputed_ones() {
+    for [m, n, k] in [[5, 7, 3], [1, 140, 400], [100, 60, 500], [33, 2, 20]] {
+        let f32s = |seed, count: i64| (DType::F32, rough(seed, count as usize));
+        let arguments = [f32s(1, m * k), f32s(2, k * n), f32s(3, m * n)];
+        let twice = |a: &Argument| (a.0, a.1.iter().map(|v| v + v).collect::<Vec<f64>>());
+        let plain = simple(Ty::F32, [m, n, k], [k, 1], [1, n], [n, 1]);
+        let want = run(&plain, &[twice(&arguments[0]), twice(&arguments[1]), arguments[2].clone()], 1)[2].clone();
+        for frozen in [false, true] {
+            let sources = vec![doubled(0, affine(0, &[k, 0, 1]), frozen), doubled(1, affine(0, &[0, 1, n]), frozen)];
+            let fused = Gemm { sources, ..plain.clone() };
+            assert!(run(&fused, &arguments, 2)[2] == want, "{m} {n} {k}");
+        }
+    }
+}
+
+#[test]
+fn a_computed_image_with_several_axes() {
+    let (mut gemm, arguments) = convolution([1, 3, 6, 5], 4, 3, 1, 1, false);
+    let doubled_arguments = vec![arguments[0].clone(), (DType::F32, arguments[1].1.iter().map(|v| v + v).collect()), arguments[2].clone()];
+    let want = run(&gemm, &doubled_arguments, 1)[2].clone();
+    let PackSource::Direct { index, mask, .. } = gemm.sources[1].clone() else { panic!() };
+    let body = Body {
+        regs: vec![reg(Ty::F32, true, true), reg(Ty::F32, true, true)],
+        code: vec![Instr::Load { dst: 0, param: 1, index, mask, fill: 0 }, op(ScalarOp::Add, 1, &[0, 0])],
+    };
+    gemm.sources[1] = PackSource::Computed { body, result: 1, frozen: false };
+    assert!(run(&gemm, &arguments, 2)[2] == want);
+}
+
+#[test]
+fn many_threads_may_launch_one_product() {
+    let (m, n, k) = (70, 90, 400);
+    let gemm = simple(Ty::F32, [m, n, k], [k, 1], [1, n], [n, 1]);
+    let f32s = |seed, count: i64| (DType::F32, rough(seed, count as usize));
+    let arguments = [f32s(1, m * k), f32s(2, k * n), f32s(3, m * n)];
+    let want = run(&gemm, &arguments, 1)[2].clone();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..5).for_each(|_| assert!(run(&gemm, &arguments, 2)[2] == want)));
+        }
+    });
 }

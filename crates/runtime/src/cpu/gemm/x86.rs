@@ -14,6 +14,9 @@ macro_rules! micro {
         unsafe fn $name<const R: usize>(kc: usize, a: *const $t, b: *const $t, c: *mut $t, ldc: usize, add: bool) {
             let mut acc = [[$zero(); $vecs]; R];
             let (mut a, mut b) = (a, b);
+            for r in 0..R {
+                _mm_prefetch::<_MM_HINT_T0>(c.wrapping_add(r * ldc).cast());
+            }
             let mut step = || {
                 let mut y = [$zero(); $vecs];
                 for (j, y) in y.iter_mut().enumerate() {

@@ -24,7 +24,7 @@ pub(crate) enum FrameKind {
 pub(crate) struct Frame {
     kind: FrameKind,
     builder: Builder,
-    names: BTreeMap<String, Value>,
+    scopes: Vec<BTreeMap<String, Value>>,
     weights: BTreeMap<usize, (Rc<Weight>, NodeId)>,
     captures: Vec<NodeId>,
 }
@@ -61,7 +61,7 @@ impl Ctx {
         if let Some(outer) = self.frames.last() {
             *builder.facts_mut() = outer.builder.facts().clone();
         }
-        self.frames.push(Frame { kind, builder, names: BTreeMap::new(), weights: BTreeMap::new(), captures: Vec::new() });
+        self.frames.push(Frame { kind, builder, scopes: vec![BTreeMap::new()], weights: BTreeMap::new(), captures: Vec::new() });
     }
     /// Ends building the innermost graph.
     pub(crate) fn leave(&mut self) -> Built {
@@ -79,13 +79,16 @@ impl Ctx {
     fn top(&self) -> &Frame {
         self.frames.last().expect("a graph is being built")
     }
+    fn top_mut(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("a graph is being built")
+    }
     /// Number of graphs being built.
     pub(crate) fn depth(&self) -> usize {
         self.frames.len()
     }
     /// The builder of the innermost graph.
     pub(crate) fn b(&mut self) -> &mut Builder {
-        &mut self.frames.last_mut().expect("a graph is being built").builder
+        &mut self.top_mut().builder
     }
     /// What is known about the dimensions.
     pub(crate) fn facts(&self) -> &Facts {
@@ -106,8 +109,8 @@ impl Ctx {
     /// # Errors
     /// A name that is bound already.
     pub(crate) fn bind(&mut self, name: &str, value: Value) -> Result<()> {
-        let frame = self.frames.last_mut().expect("a graph is being built");
-        match frame.names.insert(name.to_owned(), value) {
+        let scope = self.top_mut().scopes.last_mut().expect("a frame has a scope");
+        match scope.insert(name.to_owned(), value) {
             None => Ok(()),
             Some(_) => Err(Error::parse(format!("value '{name}' is defined twice"))),
         }
@@ -118,7 +121,7 @@ impl Ctx {
         found.ok_or_else(|| Error::parse(format!("value '{name}' is not defined")))
     }
     fn resolve(&mut self, depth: usize, name: &str) -> Result<Option<Value>> {
-        if let Some(value) = self.frames[depth].names.get(name) {
+        if let Some(value) = self.frames[depth].scopes.iter().rev().find_map(|s| s.get(name)) {
             return Ok(Some(value.clone()));
         }
         if depth == 0 || self.frames[depth].kind == FrameKind::Whole {
@@ -130,11 +133,28 @@ impl Ctx {
             _ => None,
         };
         let value = Value { node, known: outer.known };
-        self.frames[depth].names.insert(name.to_owned(), value.clone());
+        self.frames[depth].scopes[0].insert(name.to_owned(), value.clone());
         Ok(Some(value))
+    }
+    /// Runs `f` with a scope of names of its own in the innermost graph.
+    pub(crate) fn scoped<R>(&mut self, f: impl FnOnce(&mut Ctx) -> R) -> R {
+        self.top_mut().scopes.push(BTreeMap::new());
+        let result = f(self);
+        self.top_mut().scopes.pop();
+        result
+    }
+    /// Makes a node of the enclosing frame a capture of the innermost body.
+    pub(crate) fn capture_first(&mut self, outer: NodeId) -> Result<NodeId> {
+        self.capture(self.frames.len() - 1, outer)
     }
     /// An input of a body that stands for a node of the enclosing frame.
     fn capture(&mut self, depth: usize, outer: NodeId) -> Result<NodeId> {
+        if let Some(i) = self.frames[depth].captures.iter().position(|&c| c == outer) {
+            let name = format!("capture_{}", i + 1);
+            let slot = self.frames[depth].builder.graph().inputs.iter().position(|d| d.name == name);
+            let slot = slot.ok_or_else(|| Error::internal("a capture without its input"))?;
+            return self.frames[depth].builder.input_slot(slot as u32);
+        }
         let ty = self.frames[depth - 1].builder.graph().tensor(outer).clone();
         let frame = &mut self.frames[depth];
         frame.captures.push(outer);

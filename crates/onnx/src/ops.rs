@@ -1,6 +1,7 @@
 //! The table of ops: one function each, by domain and name.
 
 mod activation;
+mod control;
 mod conv;
 mod index;
 mod logical;
@@ -152,6 +153,7 @@ static TABLE: &[(&str, Build)] = &[
     ("HardSwish", activation::pointwise),
     ("Hardmax", activation::hardmax),
     ("Identity", shape::identity),
+    ("If", control::branch),
     ("InstanceNormalization", norm::instance),
     ("IsInf", math::is_inf),
     ("IsNaN", math::unary),
@@ -163,6 +165,7 @@ static TABLE: &[(&str, Build)] = &[
     ("LessOrEqual", math::binary),
     ("Log", math::unary),
     ("LogSoftmax", activation::softmax),
+    ("Loop", control::repeat),
     ("LpNormalization", norm::lp),
     ("LpPool", pool::pool),
     ("MatMul", matmul::matmul),
@@ -205,6 +208,7 @@ static TABLE: &[(&str, Build)] = &[
     ("Resize", resize::resize),
     ("ReverseSequence", index::reverse_sequence),
     ("Round", math::unary),
+    ("Scan", control::scan),
     ("Scatter", index::scatter_elements),
     ("ScatterElements", index::scatter_elements),
     ("ScatterND", index::scatter_nd),
@@ -240,3 +244,13 @@ static TABLE: &[(&str, Build)] = &[
     ("Where", logical::choose),
     ("Xor", math::binary),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_is_sorted() {
+        assert!(TABLE.windows(2).all(|w| w[0].0 < w[1].0));
+    }
+}

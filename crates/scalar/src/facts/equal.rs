@@ -75,8 +75,9 @@ fn solve(a: &Sym, b: &Sym) -> Option<Rule> {
     }
     let isolate = |mono: &Mono| {
         let t = difference.terms().iter().find(|t| t.mono == *mono && t.coef.abs() == 1)?.clone();
-        let rest = &difference - Sym::from_term(t.clone());
-        Some(Rule { from: mono.clone(), to: rest * -t.coef })
+        let to = (&difference - Sym::from_term(t.clone())) * -t.coef;
+        let grows = mono.atoms().iter().all(|part| to.any(&|a| a == part));
+        (!grows).then(|| Rule { from: mono.clone(), to })
     };
     let isolate_var = |v: &Var| isolate(&Mono::of(Atom::Var(*v))).filter(|rule| !rule.to.mentions(*v));
     let mut lone: Vec<Var> = [a, b].into_iter().filter_map(Sym::as_var).collect();

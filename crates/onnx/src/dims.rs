@@ -66,7 +66,11 @@ fn fixed(name: &str, n: i64) -> Result<Sym> {
 fn identifier(text: &str) -> String {
     let body: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(60).collect();
     let body = body.trim_matches('_');
-    if body.starts_with(|c: char| c.is_ascii_alphabetic()) && !matches!(body, "min" | "max") { body.to_owned() } else { format!("d_{body}") }
+    if body.starts_with(|c: char| c.is_ascii_alphabetic()) && !matches!(body, "min" | "max") {
+        body.to_owned()
+    } else {
+        format!("d_{body}")
+    }
 }
 
 #[cfg(test)]

@@ -114,7 +114,8 @@ fn node(ctx: &mut Ctx, proto: &NodeProto) -> Result<()> {
     let n = Node::new(proto, opset, inputs);
     let results = results(ctx, &n, domain).map_err(|e| e.context(place()))?;
     for (i, name) in proto.output.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
-        let value = results.get(i).cloned().ok_or_else(|| Error::unsupported(format!("result {i} ('{name}')")).context(place()))?;
+        let value =
+            results.get(i).cloned().ok_or_else(|| Error::unsupported(format!("result {i} ('{name}')")).context(place()))?;
         ctx.bind(name, value)?;
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! The table of ops: one function each, by domain and name.
 
 mod activation;
+mod attention;
 mod control;
 mod conv;
 mod index;
@@ -98,6 +99,7 @@ static TABLE: &[(&str, Build)] = &[
     ("Asinh", math::unary),
     ("Atan", math::unary),
     ("Atanh", math::unary),
+    ("Attention", attention::attention),
     ("AveragePool", pool::pool),
     ("BatchNormalization", norm::batch),
     ("BitCast", logical::bit_cast),
@@ -207,6 +209,7 @@ static TABLE: &[(&str, Build)] = &[
     ("Reshape", shape::reshape),
     ("Resize", resize::resize),
     ("ReverseSequence", index::reverse_sequence),
+    ("RotaryEmbedding", attention::rotary),
     ("Round", math::unary),
     ("Scan", control::scan),
     ("Scatter", index::scatter_elements),

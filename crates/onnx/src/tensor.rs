@@ -155,7 +155,10 @@ fn read_external(proto: &TensorProto, folder: Option<&Path>, want: usize) -> Res
 fn confined(folder: &Path, location: &str) -> Result<PathBuf> {
     let refuse = || Error::invalid(format!("external data '{location}' lies outside the model's folder"));
     let relative = Path::new(location);
-    if location.is_empty() || location.contains('\\') || !relative.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir)) {
+    if location.is_empty()
+        || location.contains('\\')
+        || !relative.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir))
+    {
         return Err(refuse());
     }
     let io = |e: std::io::Error| Error::io(format!("external data '{location}': {e}"));

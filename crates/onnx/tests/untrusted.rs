@@ -41,7 +41,13 @@ fn graph_attribute(name: &str, g: GraphProto) -> AttributeProto {
 
 fn weight(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {
     let raw: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-    TensorProto { name: Some(name.into()), dims: dims.to_vec(), data_type: Some(FLOAT), raw_data: Some(raw.into()), ..Default::default() }
+    TensorProto {
+        name: Some(name.into()),
+        dims: dims.to_vec(),
+        data_type: Some(FLOAT),
+        raw_data: Some(raw.into()),
+        ..Default::default()
+    }
 }
 
 fn indices(name: &str, values: &[i64]) -> TensorProto {
@@ -58,7 +64,12 @@ fn model(graph: GraphProto) -> ModelProto {
 fn vision() -> ModelProto {
     model(GraphProto {
         node: vec![
-            node("Conv", &["x", "w"], &["c"], vec![ints("kernel_shape", &[3, 3]), ints("pads", &[1, 1, 1, 1]), ints("strides", &[2, 2])]),
+            node(
+                "Conv",
+                &["x", "w"],
+                &["c"],
+                vec![ints("kernel_shape", &[3, 3]), ints("pads", &[1, 1, 1, 1]), ints("strides", &[2, 2])],
+            ),
             node("Relu", &["c"], &["r"], vec![]),
             node("MaxPool", &["r"], &["p"], vec![ints("kernel_shape", &[2, 2]), int("ceil_mode", 1)]),
             node("Resize", &["p", "", "scales"], &["u"], vec![]),
@@ -172,6 +183,24 @@ fn mutated_models_do_not_panic() {
         }
     }
     assert!(loaded > 100, "only {loaded} mutants load: the mutations are too coarse to test the importer");
+}
+
+/// Small models of every op, where they have been fetched.
+#[test]
+fn mutated_node_tests_do_not_panic() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.models/onnx-node");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        println!("skipped: run tests/models/fetch.py to get the node tests");
+        return;
+    };
+    let mut names: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+    names.sort();
+    let mut random = Random(42);
+    for bytes in names.iter().filter_map(|n| std::fs::read(n.join("model.onnx")).ok()).filter(|b| b.len() < 4096) {
+        for _ in 0..6 {
+            let _ = load_bytes(&mutate(&bytes, &mut random), None, &LoadOptions::default());
+        }
+    }
 }
 
 #[test]

@@ -8,6 +8,9 @@ use super::{Out, one};
 use crate::ctx::Ctx;
 use crate::node::Node;
 
+/// Largest stride, dilation, padding or pooling window along an axis.
+const MAX_GEOMETRY: i64 = 1 << 20;
+
 /// Window geometry that convolutions and pools share, per spatial axis.
 pub(super) struct Geometry {
     pub(super) kernel: Vec<i64>,
@@ -21,7 +24,7 @@ pub(super) fn per_axis(n: &Node<'_>, name: &str, spatial: usize, default: i64) -
     match n.ints(name) {
         None => Ok(vec![default; spatial]),
         Some(list) if list.is_empty() => Ok(vec![default; spatial]),
-        Some(list) if list.len() == spatial && list.iter().all(|&v| (0..1 << 31).contains(&v)) => Ok(list.to_vec()),
+        Some(list) if list.len() == spatial && list.iter().all(|&v| (0..=MAX_GEOMETRY).contains(&v)) => Ok(list.to_vec()),
         Some(list) => Err(Error::parse(format!("{name} {list:?} for {spatial} spatial axes"))),
     }
 }
@@ -31,7 +34,9 @@ pub(super) fn geometry(n: &Node<'_>, kernel: Vec<i64>, extents: &[Sym]) -> Resul
     let spatial = extents.len();
     let (stride, dilation) = (per_axis(n, "strides", spatial, 1)?, per_axis(n, "dilations", spatial, 1)?);
     if kernel.len() != spatial || stride.iter().chain(&dilation).chain(&kernel).any(|&v| v < 1) {
-        return Err(Error::parse(format!("kernel {kernel:?}, strides {stride:?}, dilations {dilation:?} for {spatial} spatial axes")));
+        return Err(Error::parse(format!(
+            "kernel {kernel:?}, strides {stride:?}, dilations {dilation:?} for {spatial} spatial axes"
+        )));
     }
     let pads = match n.string("auto_pad", "NOTSET") {
         "NOTSET" => explicit_pads(n, spatial)?,
@@ -64,7 +69,9 @@ fn kernel_of(ctx: &Ctx, n: &Node<'_>, w: NodeId) -> Result<Vec<i64>> {
     let extent = |d: &Sym| d.as_int().ok_or_else(|| Error::unsupported("a kernel of dynamic extents"));
     let kernel = shape.iter().skip(2).map(extent).collect::<Result<Vec<_>>>()?;
     match n.ints("kernel_shape") {
-        Some(list) if !list.is_empty() && list != kernel => Err(Error::parse(format!("kernel_shape {list:?} of a weight with {kernel:?}"))),
+        Some(list) if !list.is_empty() && list != kernel => {
+            Err(Error::parse(format!("kernel_shape {list:?} of a weight with {kernel:?}")))
+        }
         _ => Ok(kernel),
     }
 }

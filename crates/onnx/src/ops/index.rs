@@ -17,7 +17,8 @@ pub(super) fn gather(ctx: &mut Ctx, n: &Node<'_>) -> Out {
     let x = ctx.node(n.input(0)?)?;
     let at = axis(n.int("axis", 0), ctx.rank(x))?;
     let extent = ctx.shape(x)[at].clone();
-    let constant = n.input(1)?.ints().filter(|i| i.consts().is_some_and(|c| c.iter().all(|v| *v < 0 || extent.as_int().is_none())));
+    let constant =
+        n.input(1)?.ints().filter(|i| i.consts().is_some_and(|c| c.iter().all(|v| *v < 0 || extent.as_int().is_none())));
     let index = match constant.map(|i| Ints { dtype: DType::I64, ..i }) {
         Some(ints) if ints.values.len() == 1 => {
             let i = ints.values[0].as_int().unwrap_or(0);

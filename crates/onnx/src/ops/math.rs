@@ -1,8 +1,8 @@
 //! Pointwise arithmetic.
 
 use base::{Error, Result};
-use graph::compose::{self, Running};
 use graph::NodeId;
+use graph::compose::{self, Running};
 use scalar::{DType, Scalar, ScalarOp as S, Sym};
 
 use super::{Out, one};

@@ -144,7 +144,8 @@ fn labels(text: &str, ranks: &[usize]) -> Result<(Vec<Vec<char>>, Vec<char>)> {
     }
     let mut spare = ('A'..='Z').chain('a'..='z').filter(|c| !text.contains(*c));
     let own = |t: &str| t.chars().filter(char::is_ascii_alphabetic).count();
-    let widest = terms.iter().zip(ranks).filter(|(t, _)| t.contains("...")).map(|(t, r)| r.saturating_sub(own(t))).max().unwrap_or(0);
+    let widest =
+        terms.iter().zip(ranks).filter(|(t, _)| t.contains("...")).map(|(t, r)| r.saturating_sub(own(t))).max().unwrap_or(0);
     let batch: Vec<char> = spare.by_ref().take(widest).collect();
     if batch.len() < widest {
         return Err(bad("too many labels"));

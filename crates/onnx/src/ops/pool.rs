@@ -1,8 +1,9 @@
 //! Pools.
 
 use base::{Error, Result};
+use graph::NodeId;
 use graph::compose::{self, Pool};
-use scalar::Sym;
+use scalar::{Scalar, ScalarOp as S, Sym};
 
 use super::conv::{geometry, per_axis, spatial};
 use super::{Out, one};
@@ -29,14 +30,31 @@ pub(super) fn pool(ctx: &mut Ctx, n: &Node<'_>) -> Out {
     one(match n.op() {
         "MaxPool" => compose::max_pool(ctx.b(), x, &pool)?,
         "AveragePool" => compose::avg_pool(ctx.b(), x, &pool, include)?,
-        _ => compose::lp_pool(ctx.b(), x, &pool, n.int("p", 2))?,
+        _ => lp(ctx, x, &pool, n.int("p", 2))?,
     })
 }
 
+/// (Σ|x|ᵖ)^(1/p) of each window: the mean of powers times the number of taps.
+fn lp(ctx: &mut Ctx, x: NodeId, pool: &Pool, p: i64) -> Result<NodeId> {
+    if p == 1 || p == 2 {
+        return compose::lp_pool(ctx.b(), x, pool, p);
+    }
+    if p < 1 || pool.ceil_mode {
+        return Err(Error::unsupported(format!("p = {p} with ceil_mode {}", pool.ceil_mode)));
+    }
+    let a = ctx.un(S::Abs, x)?;
+    let power = ctx.with(S::Pow, a, p as f64)?;
+    let mean = compose::avg_pool(ctx.b(), power, pool, true)?;
+    let total = ctx.with(S::Mul, mean, pool.kernel.iter().map(|&k| k as f64).product())?;
+    ctx.with(S::Pow, total, 1.0 / p as f64)
+}
+
 /// Padding by amounts that depend on the size, with the least value.
-fn pad_lowest(ctx: &mut Ctx, x: graph::NodeId, pads: &[(Sym, Sym)]) -> Result<graph::NodeId> {
-    let lowest = scalar::Scalar::from_f64(ctx.dtype(x), f64::NEG_INFINITY);
-    let side = |f: fn(&(Sym, Sym)) -> &Sym| [Sym::ZERO, Sym::ZERO].into_iter().chain(pads.iter().map(|p| f(p).clone())).collect::<Vec<_>>();
+fn pad_lowest(ctx: &mut Ctx, x: NodeId, pads: &[(Sym, Sym)]) -> Result<NodeId> {
+    let lowest = Scalar::from_f64(ctx.dtype(x), f64::NEG_INFINITY);
+    let side = |f: fn(&(Sym, Sym)) -> &Sym| {
+        [Sym::ZERO, Sym::ZERO].into_iter().chain(pads.iter().map(|p| f(p).clone())).collect::<Vec<_>>()
+    };
     let interior = vec![0; pads.len() + 2];
     let (lo, hi) = (side(|p| &p.0), side(|p| &p.1));
     ctx.b().pad(x, lo, hi, &interior, lowest)

@@ -94,7 +94,8 @@ fn from_sizes(axes: &[usize], sizes: &[Sym]) -> Result<Vec<Target>> {
 
 fn from_scales(axes: &[usize], extents: &[Sym], scales: &[f64]) -> Result<Vec<Target>> {
     check_count(axes, scales.len())?;
-    let target = |((&axis, extent), &scale): ((&usize, &Sym), &f64)| Ok(Target { axis, size: scaled(extent, scale)?, scale: Some(scale) });
+    let target =
+        |((&axis, extent), &scale): ((&usize, &Sym), &f64)| Ok(Target { axis, size: scaled(extent, scale)?, scale: Some(scale) });
     axes.iter().zip(extents).zip(scales).map(target).collect()
 }
 

@@ -29,7 +29,8 @@ pub(super) fn identity(_: &mut Ctx, n: &Node<'_>) -> Out {
 }
 
 pub(super) fn constant(_: &mut Ctx, n: &Node<'_>) -> Out {
-    let vector = |dtype, count: usize, values: &mut dyn Iterator<Item = Scalar>| HostTensor::from_scalars(dtype, &[count], values);
+    let vector =
+        |dtype, count: usize, values: &mut dyn Iterator<Item = Scalar>| HostTensor::from_scalars(dtype, &[count], values);
     let value = if let Some(t) = n.tensor("value")? {
         t
     } else if n.has("value_float") {
@@ -232,7 +233,8 @@ fn equal_parts(extent: &Sym, parts: i64) -> Result<Vec<Sym>> {
 
 pub(super) fn range(ctx: &mut Ctx, n: &Node<'_>) -> Out {
     let dtype = ctx.value_dtype(n.input(0)?);
-    let number = |i: usize| n.input(i)?.host().filter(|h| h.len() == 1).map(|h| h.get(0)).ok_or_else(|| data_dependent("range bound"));
+    let number =
+        |i: usize| n.input(i)?.host().filter(|h| h.len() == 1).map(|h| h.get(0)).ok_or_else(|| data_dependent("range bound"));
     let symbol = |i: usize| -> Result<Option<Sym>> { Ok(n.input(i)?.ints().and_then(|v| v.values.first().cloned())) };
     let (start, limit, delta) = (symbol(0)?, symbol(1)?, symbol(2)?.and_then(|d| d.as_int()));
     let (count, start, delta) = match (start, limit, delta) {

@@ -71,7 +71,10 @@ pub(crate) fn difference(have: &HostTensor, want: &HostTensor, rtol: f64, atol: 
         return Some(format!("element {at} is {} instead of {}", have.get(at), want.get(at)));
     }
     let off = |h: f64, w: f64| if h == w || (h.is_nan() && w.is_nan()) { 0.0 } else { (h - w).abs() / (atol + rtol * w.abs()) };
-    let excess = |(h, w): (f64, f64)| { let e = off(h, w); if e.is_nan() { f64::INFINITY } else { e } };
+    let excess = |(h, w): (f64, f64)| {
+        let e = off(h, w);
+        if e.is_nan() { f64::INFINITY } else { e }
+    };
     let all = have.to_f64s().into_iter().zip(want.to_f64s()).map(excess).enumerate();
     let (at, worst) = all.max_by(|a, b| a.1.total_cmp(&b.1))?;
     (worst > 1.0).then(|| format!("element {at} is {} instead of {}, {worst:.1} times the tolerance", have.get(at), want.get(at)))

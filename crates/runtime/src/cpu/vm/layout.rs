@@ -76,7 +76,8 @@ pub(crate) fn assign(regs: &mut [RegInfo], lists: &[List<'_>], pairings: &[Pairi
         }
         live.iter().for_each(|&(_, size, home)| free.entry(size).or_default().push(home));
     }
-    let temp = take((extents.tile.0 * extents.tile.1).max(Body::MAX_TILE) * 8 + LINE);
+    // A broadcast store converts one row while it holds another.
+    let temp = take((extents.tile.0 * extents.tile.1).max(Body::MAX_TILE) * 2 * 8 + LINE);
     Plan { arena: next, temp }
 }
 

@@ -43,7 +43,7 @@ pub struct Prepared {
 }
 
 enum PreparedPhase {
-    Nest(PreparedNest),
+    Nest(Box<PreparedNest>),
     Gemm(PreparedGemm),
 }
 
@@ -91,7 +91,7 @@ impl Device {
                 Phase::Nest(nest) => {
                     let mut nest = prepare_nest(nest, &program.params)?;
                     nest.stream = written_bytes(&program.params) > self.caches.l3 as u64;
-                    PreparedPhase::Nest(nest)
+                    PreparedPhase::Nest(Box::new(nest))
                 }
                 Phase::Gemm(gemm) => PreparedPhase::Gemm(PreparedGemm::new(gemm, &program.params)?),
             })
@@ -119,9 +119,10 @@ impl Device {
         let sink = CheckSink::new();
         let launch = Launch { params: &params, threads: &self.threads, pool: &self.pool, sink: &sink };
         for phase in &prepared.phases {
-            // SAFETY: the program was verified, and every argument covers its parameter's elements.
             match phase {
+                // SAFETY: the program was verified, and every argument covers its parameter's elements.
                 PreparedPhase::Nest(nest) => unsafe { run_nest(nest, &params, &self.threads, &sink) },
+                // SAFETY: as above.
                 PreparedPhase::Gemm(gemm) => unsafe { gemm.run(&launch) }?,
             }
         }
@@ -137,9 +138,10 @@ fn written_bytes(params: &[Param]) -> u64 {
 /// The pointer of an argument that fits its parameter.
 fn argument(param: &Param, arg: &Arg<'_>) -> Result<*mut u8> {
     let Param { name, dtype, access, elements } = param;
-    let have = arg.buffer.len().checked_sub(arg.offset_bytes).ok_or_else(|| {
-        Error::internal(format!("argument {name} starts at byte {} of {}", arg.offset_bytes, arg.buffer.len()))
-    })?;
+    let have =
+        arg.buffer.len().checked_sub(arg.offset_bytes).ok_or_else(|| {
+            Error::internal(format!("argument {name} starts at byte {} of {}", arg.offset_bytes, arg.buffer.len()))
+        })?;
     if (have / dtype.size()) as u64 <= elements.saturating_sub(1) && *elements > 0 {
         return Err(Error::internal(format!("argument {name} has {have} bytes, {elements} {dtype} are needed")));
     }

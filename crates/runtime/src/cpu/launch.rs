@@ -1,7 +1,7 @@
 //! What the phases of one launch share.
 
-use crate::cpu::vm::CheckSink;
 use crate::cpu::threads::ThreadPool;
+use crate::cpu::vm::CheckSink;
 use crate::memory::Pool;
 
 /// Pointers and machinery of one launch.

@@ -213,7 +213,7 @@ impl Shared {
 /// One round of waiting for a thread that is about to finish; gives the core away when it takes long.
 fn pause(rounds: &mut usize) {
     *rounds += 1;
-    if *rounds % 256 == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
+    if (*rounds).is_multiple_of(256) { std::thread::yield_now() } else { std::hint::spin_loop() }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

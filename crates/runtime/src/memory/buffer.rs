@@ -54,7 +54,7 @@ impl Buffer {
     /// Out of memory for the copy.
     pub fn foreign(pool: &Pool, owner: Owner, dtype: DType) -> Result<Buffer> {
         let bytes = (*owner).as_ref();
-        if bytes.as_ptr() as usize % dtype.size() != 0 {
+        if !(bytes.as_ptr() as usize).is_multiple_of(dtype.size()) {
             let copy = pool.alloc(bytes.len())?;
             copy.write(0, bytes)?;
             return Ok(copy);

@@ -75,7 +75,8 @@ impl Pool {
             return Ok(Buffer::empty());
         }
         let mut state = self.shared.state();
-        let size = size_class(bytes).filter(|&size| size <= self.shared.limit).ok_or_else(|| self.out_of_memory(bytes, &state))?;
+        let size =
+            size_class(bytes).filter(|&size| size <= self.shared.limit).ok_or_else(|| self.out_of_memory(bytes, &state))?;
         let cached = state.free.get_mut(&size).and_then(Vec::pop);
         let block = match cached {
             Some(block) => block,

@@ -77,7 +77,14 @@ impl Epilogue {
     ///
     /// # Safety
     /// The accumulators have these rows and columns, and the launch's pointers fit the program.
-    pub(crate) unsafe fn run(&self, launch: &Launch<'_>, batch: &[i64], (m, n): (&Side, &Side), area: (&Range<usize>, &Range<usize>), acc: Accumulators) {
+    pub(crate) unsafe fn run(
+        &self,
+        launch: &Launch<'_>,
+        batch: &[i64],
+        (m, n): (&Side, &Side),
+        area: (&Range<usize>, &Range<usize>),
+        acc: Accumulators,
+    ) {
         let mut index: Index = smallvec![0; self.axes];
         index[..batch.len()].copy_from_slice(batch);
         Frame::with(|frame| {
@@ -210,7 +217,14 @@ pub(crate) struct Computed {
 
 impl Computed {
     /// Prepares a computed operand of the m side (`lanes_are_rows`) or the n side.
-    pub(crate) fn new(gemm: &Gemm, params: &[Param], body: &Body, result: Reg, side: &Side, lanes_are_rows: bool) -> Result<Computed> {
+    pub(crate) fn new(
+        gemm: &Gemm,
+        params: &[Param],
+        body: &Body,
+        result: Reg,
+        side: &Side,
+        lanes_are_rows: bool,
+    ) -> Result<Computed> {
         let k_first = gemm.batch.len() + gemm.m.len() + gemm.n.len();
         let last = |first: usize, extents: &[i64]| (!extents.is_empty()).then(|| first + extents.len() - 1);
         let (x_axis, k_axis) = (last(side.first, &side.extents), last(k_first, &gemm.k));
@@ -235,12 +249,20 @@ impl Computed {
     ///
     /// # Safety
     /// The launch's pointers fit the program, and `out` has room for the panels.
-    pub(crate) unsafe fn pack<T: Pack>(&self, launch: &Launch<'_>, batch: &[i64], x: Range<usize>, k: Range<usize>, w: usize, out: *mut T) {
+    pub(crate) unsafe fn pack<T: Pack>(
+        &self,
+        launch: &Launch<'_>,
+        batch: &[i64],
+        x: Range<usize>,
+        k: Range<usize>,
+        w: usize,
+        out: *mut T,
+    ) {
         let mut index: Index = smallvec![0; self.axes];
         index[..batch.len()].copy_from_slice(batch);
         // SAFETY: the caller's contract.
         let panels = unsafe { std::slice::from_raw_parts_mut(out, x.len().next_multiple_of(w) * k.len()) };
-        if x.len() % w != 0 {
+        if !x.len().is_multiple_of(w) {
             panels[x.len() / w * w * k.len()..].fill(T::default());
         }
         Frame::with(|frame| {
@@ -252,7 +274,15 @@ impl Computed {
                     // SAFETY: the frame is bound to this code; the rest is the caller's contract.
                     let computed = unsafe { self.tile::<T>(launch, &index, frame, lanes.len(), steps.len()) };
                     // SAFETY: the result register holds the tile.
-                    unsafe { computed.scatter(lanes.start - x.start..lanes.end - x.start, steps.start - k.start..steps.end - k.start, w, k.len(), panels) };
+                    unsafe {
+                        computed.scatter(
+                            lanes.start - x.start..lanes.end - x.start,
+                            steps.start - k.start..steps.end - k.start,
+                            w,
+                            k.len(),
+                            panels,
+                        )
+                    };
                 }
             }
         });

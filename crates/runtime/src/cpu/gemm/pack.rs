@@ -100,9 +100,7 @@ pack!(f32 f64 i32 i64);
 unsafe fn pack_as<S: Widen<T>, T: Elem>(block: &Block<'_>, out: *mut T, tables: &mut Tables) {
     let data = block.data.cast::<S>();
     // SAFETY: the caller's contract.
-    unsafe {
-        if block.source.is_transposed() { transpose(block, data, out, tables) } else { runs(block, data, out, tables) }
-    }
+    unsafe { if block.source.is_transposed() { transpose(block, data, out, tables) } else { runs(block, data, out, tables) } }
 }
 
 impl Tables {
@@ -133,7 +131,8 @@ impl Tables {
     /// Fills the masks with `mask(span, vector)` for every span and vector of a row.
     pub(super) fn mask_lanes(&mut self, mask: impl Fn((usize, usize), usize) -> [i32; 8], vectors: usize) {
         self.masks.clear();
-        self.masks.extend(self.spans.iter().flat_map(|&span| (0..vectors).map(move |v| (span, v))).map(|(span, v)| mask(span, v)));
+        self.masks
+            .extend(self.spans.iter().flat_map(|&span| (0..vectors).map(move |v| (span, v))).map(|(span, v)| mask(span, v)));
     }
     /// Masks of all spans, those of one span together.
     pub(super) fn masks(&self) -> &[[i32; 8]] {
@@ -250,7 +249,8 @@ mod tests {
                 for (lo, hi) in [(0, 5), (-2, 3), (4, 4), (1, 100)] {
                     let (from, to) = solve(first, step, lo, hi, 6);
                     let valid = |i: i64| lo <= first + i * step && first + i * step < hi;
-                    (0..6).for_each(|i| assert_eq!(valid(i), (from..to).contains(&(i as usize)), "{first}+{step}i in {lo}..{hi}"));
+                    (0..6)
+                        .for_each(|i| assert_eq!(valid(i), (from..to).contains(&(i as usize)), "{first}+{step}i in {lo}..{hi}"));
                 }
             }
         }

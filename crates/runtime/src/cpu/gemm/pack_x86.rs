@@ -20,7 +20,7 @@ pub(super) unsafe fn pack(block: &Block<'_>, out: *mut f32, tables: &mut Tables)
     unsafe {
         if block.source.is_transposed() {
             transpose(block, data, out, tables);
-        } else if block.source.lane_step() == 1 && block.w % V == 0 {
+        } else if block.source.lane_step() == 1 {
             runs(block, data, out, tables);
         } else {
             return false;
@@ -74,7 +74,7 @@ unsafe fn whole(from: *const f32, steps: &[i64], w: usize, panels: usize, rows: 
                 // SAFETY: these lanes are readable at each k and the panels have room; a prefetch reads nothing.
                 unsafe {
                     _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(at).cast());
-                    _mm256_storeu_ps(to.add(v), _mm256_loadu_ps(from.add(at)));
+                    store(to.add(v), load(from.add(at), w - v), w - v);
                 }
             }
         }
@@ -84,13 +84,16 @@ unsafe fn whole(from: *const f32, steps: &[i64], w: usize, panels: usize, rows: 
 /// A run at lane `at` of the panel with valid spans: the first run of a panel writes whole rows, later ones merge.
 #[target_feature(enable = "avx2")]
 unsafe fn part(from: *const f32, at: usize, tables: &mut Tables, w: usize, rows: *mut f32) {
-    let vectors = w / V;
-    tables.mask_lanes(|span, v| {
-        let mut mask = [0; V];
-        // SAFETY: the array has eight lanes.
-        unsafe { _mm256_storeu_si256(mask.as_mut_ptr().cast(), lanes_between(at + span.0, at + span.1, v * V)) };
-        mask
-    }, vectors);
+    let vectors = w.div_ceil(V);
+    tables.mask_lanes(
+        |span, v| {
+            let mut mask = [0; V];
+            // SAFETY: the array has eight lanes.
+            unsafe { _mm256_storeu_si256(mask.as_mut_ptr().cast(), lanes_between(at + span.0, at + span.1, v * V)) };
+            mask
+        },
+        vectors,
+    );
     let (masks, mut phase) = (tables.masks(), 0);
     for (k, &step) in tables.steps().iter().enumerate() {
         let from = from.wrapping_offset(step as isize).wrapping_sub(at);
@@ -101,8 +104,9 @@ unsafe fn part(from: *const f32, at: usize, tables: &mut Tables, w: usize, rows:
                 let mask = _mm256_loadu_si256(masks[phase + v].as_ptr().cast());
                 let to = rows.add(k * w + v * V);
                 let new = _mm256_maskload_ps(from.wrapping_add(v * V), mask);
-                let row = if at == 0 { new } else { _mm256_or_ps(new, _mm256_loadu_ps(to)) };
-                _mm256_storeu_ps(to, row);
+                let room = w - v * V;
+                let row = if at == 0 { new } else { _mm256_or_ps(new, load(to, room)) };
+                store(to, row, room);
             }
         }
         phase = if phase + vectors == masks.len() { 0 } else { phase + vectors };
@@ -168,6 +172,13 @@ unsafe fn transpose_run(from: *const f32, x: &[i64], len: usize, room: usize, w:
     }
 }
 
+/// Loads the first `room` lanes (all 8 when there are more), zero beyond.
+#[target_feature(enable = "avx2")]
+unsafe fn load(from: *const f32, room: usize) -> __m256 {
+    // SAFETY: the caller vouches for min(8, room) lanes.
+    unsafe { if room >= V { _mm256_loadu_ps(from) } else { _mm256_maskload_ps(from, lanes_between(0, room, 0)) } }
+}
+
 /// Stores the first `room` lanes (all 8 when there are more).
 #[target_feature(enable = "avx2")]
 unsafe fn store(to: *mut f32, row: __m256, room: usize) {
@@ -194,14 +205,26 @@ fn transpose8(m: [__m256; 8]) -> [__m256; 8] {
     let low = |a, b| _mm256_unpacklo_ps(a, b);
     let high = |a, b| _mm256_unpackhi_ps(a, b);
     let pairs = [
-        low(m[0], m[1]), high(m[0], m[1]), low(m[2], m[3]), high(m[2], m[3]),
-        low(m[4], m[5]), high(m[4], m[5]), low(m[6], m[7]), high(m[6], m[7]),
+        low(m[0], m[1]),
+        high(m[0], m[1]),
+        low(m[2], m[3]),
+        high(m[2], m[3]),
+        low(m[4], m[5]),
+        high(m[4], m[5]),
+        low(m[6], m[7]),
+        high(m[6], m[7]),
     ];
     let even = |a, b| _mm256_shuffle_ps::<0x44>(a, b);
     let odd = |a, b| _mm256_shuffle_ps::<0xEE>(a, b);
     let quads = [
-        even(pairs[0], pairs[2]), odd(pairs[0], pairs[2]), even(pairs[1], pairs[3]), odd(pairs[1], pairs[3]),
-        even(pairs[4], pairs[6]), odd(pairs[4], pairs[6]), even(pairs[5], pairs[7]), odd(pairs[5], pairs[7]),
+        even(pairs[0], pairs[2]),
+        odd(pairs[0], pairs[2]),
+        even(pairs[1], pairs[3]),
+        odd(pairs[1], pairs[3]),
+        even(pairs[4], pairs[6]),
+        odd(pairs[4], pairs[6]),
+        even(pairs[5], pairs[7]),
+        odd(pairs[5], pairs[7]),
     ];
     let near = |i: usize| _mm256_permute2f128_ps::<0x20>(quads[i], quads[i + 4]);
     let far = |i: usize| _mm256_permute2f128_ps::<0x31>(quads[i], quads[i + 4]);

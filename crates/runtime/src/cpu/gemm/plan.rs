@@ -43,7 +43,7 @@ pub(crate) struct Operand {
 
 /// Where an operand's elements come from.
 pub(crate) enum Source {
-    Direct { param: usize, strided: Strided },
+    Direct { param: usize, strided: Box<Strided> },
     Computed(Box<Computed>),
 }
 
@@ -75,19 +75,34 @@ impl<T: Pack> Product<T> {
         let m = Side { first: nb, extents: gemm.m.clone(), count: volume(&gemm.m) };
         let n = Side { first: nb + nm, extents: gemm.n.clone(), count: volume(&gemm.n) };
         let epilogue = Epilogue::new(gemm, params, T::DTYPE)?;
-        let skinny = n.count < kernels.nr / 2 && m.count >= 2 * n.count;
-        let swapped = skinny || epilogue.is_transposed();
+        let swapped = epilogue.is_transposed() || pays_swapped(m.count, n.count, volume(&gemm.k), kernels);
         let ((a, b), pairs) = operands(gemm, params, [&m, &n], nb + nm + nn)?;
         let (rows, cols, a, b) = if swapped { (n, m, b, a) } else { (m, n, a, b) };
         let pairs = pairs.into_iter().map(|(x, y)| if swapped { (y, x) } else { (x, y) }).collect();
         let readable = |o: &Operand| match &o.source {
-            Source::Direct { strided: s, .. } => s.dtype == T::DTYPE && !o.frozen && s.x.len() == 1 && s.lane_step() == 1 && s.limits.is_empty(),
+            Source::Direct { strided: s, .. } => {
+                s.dtype == T::DTYPE && !o.frozen && s.x.len() == 1 && s.lane_step() == 1 && s.limits.is_empty()
+            }
             Source::Computed(_) => false,
         };
         let unpacked = rows.count == 1 && b.iter().all(readable);
         let (k, batches) = (volume(&gemm.k), volume(&gemm.batch));
         let blocks = k_blocks(k);
-        Ok(Product { kernels, batch: gemm.batch.clone(), batches, rows, cols, k, blocks, a, b, pairs, swapped, unpacked, epilogue })
+        Ok(Product {
+            kernels,
+            batch: gemm.batch.clone(),
+            batches,
+            rows,
+            cols,
+            k,
+            blocks,
+            a,
+            b,
+            pairs,
+            swapped,
+            unpacked,
+            epilogue,
+        })
     }
 
     /// Bytes of kept panels.
@@ -129,6 +144,13 @@ impl<T: Pack> Product<T> {
         let copies = if operand.varies { self.batches } else { 1 };
         operand.frozen || (uses > 1 && panels.saturating_mul(copies) <= SHARED_BYTES)
     }
+}
+
+/// Whether the transposed problem wastes so much less of the panels that turning the accumulators pays.
+fn pays_swapped<T>(m: usize, n: usize, k: usize, kernels: &Kernels<T>) -> bool {
+    let padded = m.saturating_mul(n.next_multiple_of(kernels.nr));
+    let turned = n.saturating_mul(m.next_multiple_of(kernels.nr));
+    m > 1 && k >= 32 && turned.saturating_mul(8) < padded.saturating_mul(7)
 }
 
 /// A way to cut a product into tiles.
@@ -180,7 +202,7 @@ fn operand(gemm: &Gemm, params: &[Param], source: usize, side: &Side, role: usiz
             let axes = [(0, &*gemm.batch), (side.first, &*side.extents), (k_first, &*gemm.k)];
             let strided = Strided::new(dtype, index, mask, axes);
             let varies = strided.varies_over_batch();
-            let source = Source::Direct { param: usize::from(*param), strided };
+            let source = Source::Direct { param: usize::from(*param), strided: Box::new(strided) };
             Ok(Operand { source, varies, frozen: *frozen && !varies, kept: OnceLock::new() })
         }
         PackSource::Computed { body, result, frozen } => {

@@ -98,7 +98,14 @@ impl<T: Pack> Product<T> {
     }
 
     /// Packs an operand for all batch indices that it varies over, k block by k block.
-    unsafe fn pack_whole(&self, operand: &Operand, side: &Side, width: usize, tiling: &Tiling, launch: &Launch<'_>) -> Result<Buffer> {
+    unsafe fn pack_whole(
+        &self,
+        operand: &Operand,
+        side: &Side,
+        width: usize,
+        tiling: &Tiling,
+        launch: &Launch<'_>,
+    ) -> Result<Buffer> {
         let padded = side.count.next_multiple_of(width);
         let copies = if operand.varies { self.batches } else { 1 };
         let buffer = launch.pool.alloc(copies * padded * self.k * size_of::<T>())?;
@@ -147,13 +154,15 @@ impl<T: Pack> Product<T> {
                 self.pack_tile(&part, block, [pa, pb], tables);
                 for (p, &(a, b)) in self.pairs.iter().enumerate() {
                     let target = self.target(&part, p, acc.add(p * area));
-                    let a_panels = part.panels(&shared.a[a], &tile.rows, self.rows.count.next_multiple_of(self.kernels.mr), self.k, block);
+                    let a_panels =
+                        part.panels(&shared.a[a], &tile.rows, self.rows.count.next_multiple_of(self.kernels.mr), self.k, block);
                     let a_panels = a_panels.unwrap_or(pa.add(a * mc * kc));
                     if self.unpacked {
                         self.axpy_tile(&part, &self.b[b], block, a_panels, target, tables);
                         continue;
                     }
-                    let b_panels = part.panels(&shared.b[b], &tile.cols, self.cols.count.next_multiple_of(self.kernels.nr), self.k, block);
+                    let b_panels =
+                        part.panels(&shared.b[b], &tile.cols, self.cols.count.next_multiple_of(self.kernels.nr), self.k, block);
                     let b_panels = b_panels.unwrap_or(pb.add(b * nc * kc));
                     self.block_product(&part, block, a_panels, b_panels, target);
                 }
@@ -187,7 +196,11 @@ impl<T: Pack> Product<T> {
         match self.epilogue.direct(p) {
             Some(direct) if direct.transposed == self.swapped => {
                 let (rows, cols) = (part.tile.rows.start, part.tile.cols.start);
-                (part.output(direct).wrapping_offset((rows as i64 * direct.stride) as isize).wrapping_add(cols), direct.stride as usize, true)
+                (
+                    part.output(direct).wrapping_offset((rows as i64 * direct.stride) as isize).wrapping_add(cols),
+                    direct.stride as usize,
+                    true,
+                )
             }
             _ => (acc, part.shared.tiling.nc, false),
         }
@@ -288,7 +301,14 @@ struct Part<'a, T> {
 
 impl<T> Part<'_, T> {
     /// Panels of the tile's lanes in a ready operand: `padded` lanes and `k` positions in all.
-    fn panels(&self, ready: &Ready<T>, lanes: &std::ops::Range<usize>, padded: usize, k: usize, block: &std::ops::Range<usize>) -> Option<*const T> {
+    fn panels(
+        &self,
+        ready: &Ready<T>,
+        lanes: &std::ops::Range<usize>,
+        padded: usize,
+        k: usize,
+        block: &std::ops::Range<usize>,
+    ) -> Option<*const T> {
         let (panels, stride) = (*ready)?;
         debug_assert!(block.end <= k);
         Some(panels.wrapping_add(self.tile.batch_at * stride + block.start * padded + lanes.start * block.len()))
@@ -329,7 +349,9 @@ unsafe fn pack_part<T: Pack>(
 unsafe fn copy_out<T: Pack>(from: *const T, ld: usize, to: *mut T, ldc: usize, (rows, cols): (usize, usize), add: bool) {
     for r in 0..rows {
         // SAFETY: the caller vouches for both rectangles, which do not overlap.
-        let (from, to) = unsafe { (std::slice::from_raw_parts(from.add(r * ld), cols), std::slice::from_raw_parts_mut(to.add(r * ldc), cols)) };
+        let (from, to) = unsafe {
+            (std::slice::from_raw_parts(from.add(r * ld), cols), std::slice::from_raw_parts_mut(to.add(r * ldc), cols))
+        };
         for (to, &from) in to.iter_mut().zip(from) {
             *to = if add { T::plus(*to, from) } else { from };
         }

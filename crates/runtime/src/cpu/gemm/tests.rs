@@ -157,21 +157,40 @@ fn check(gemm: &Gemm, arguments: &[Argument]) {
         let got = run(gemm, arguments, threads);
         for (p, (got, want)) in got.iter().zip(&want).enumerate() {
             let wrong = got.iter().zip(want).position(|(g, w)| g != w);
-            assert!(wrong.is_none(), "parameter {p}, element {wrong:?}, {threads} threads: {:?}", wrong.map(|i| (got[i], want[i])));
+            assert!(
+                wrong.is_none(),
+                "parameter {p}, element {wrong:?}, {threads} threads: {:?}",
+                wrong.map(|i| (got[i], want[i]))
+            );
         }
     }
 }
 
 const SIZES: [[i64; 3]; 16] = [
-    [1, 1, 1], [1, 16, 8], [2, 33, 7], [3, 5, 400], [4, 600, 17], [5, 16, 9], [6, 16, 385], [7, 17, 1], [13, 31, 29],
-    [97, 130, 40], [200, 3, 50], [64, 1, 33], [100, 257, 100], [0, 4, 4], [4, 0, 4], [5, 6, 0],
+    [1, 1, 1],
+    [1, 16, 8],
+    [2, 33, 7],
+    [3, 5, 400],
+    [4, 600, 17],
+    [5, 16, 9],
+    [6, 16, 385],
+    [7, 17, 1],
+    [13, 31, 29],
+    [97, 130, 40],
+    [200, 3, 50],
+    [64, 1, 33],
+    [100, 257, 100],
+    [0, 4, 4],
+    [4, 0, 4],
+    [5, 6, 0],
 ];
 
 #[test]
 fn every_layout_and_ragged_size() {
     for [m, n, k] in SIZES {
         let count = |x: i64, y: i64| (x * y) as usize;
-        let arguments = [(DType::F32, values(1, count(m, k))), (DType::F32, values(2, count(k, n))), (DType::F32, vec![99.0; count(m, n)])];
+        let arguments =
+            [(DType::F32, values(1, count(m, k))), (DType::F32, values(2, count(k, n))), (DType::F32, vec![99.0; count(m, n)])];
         for a in [[k, 1], [1, m]] {
             for b in [[1, n], [k, 1]] {
                 for c in [[n, 1], [1, m]] {
@@ -187,8 +206,11 @@ fn every_type_is_exact() {
     for (ty, wide) in [(Ty::F32, DType::F32), (Ty::F64, DType::F64), (Ty::I32, DType::I32), (Ty::I64, DType::I64)] {
         for from in [DType::I8, DType::I16, DType::F16, DType::BF16, wide] {
             for [m, n, k] in [[1, 40, 20], [9, 35, 50], [30, 2, 11]] {
-                let arguments =
-                    [(from, values(3, (m * k) as usize)), (wide, values(4, (k * n) as usize)), (wide, vec![0.0; (m * n) as usize])];
+                let arguments = [
+                    (from, values(3, (m * k) as usize)),
+                    (wide, values(4, (k * n) as usize)),
+                    (wide, vec![0.0; (m * n) as usize]),
+                ];
                 check(&simple(ty, [m, n, k], [k, 1], [1, n], [n, 1]), &arguments);
                 check(&simple(ty, [m, n, k], [1, m], [k, 1], [n, 1]), &arguments);
             }
@@ -323,7 +345,10 @@ unsafe fn wide<const R: usize>(kc: usize, a: *const f32, b: *const f32, c: *mut 
 static WIDE: Kernels<f32> = Kernels {
     mr: 12,
     nr: 32,
-    micro: &[wide::<1>, wide::<2>, wide::<3>, wide::<4>, wide::<5>, wide::<6>, wide::<7>, wide::<8>, wide::<9>, wide::<10>, wide::<11>, wide::<12>],
+    micro: &[
+        wide::<1>, wide::<2>, wide::<3>, wide::<4>, wide::<5>, wide::<6>, wide::<7>, wide::<8>, wide::<9>, wide::<10>,
+        wide::<11>, wide::<12>,
+    ],
     axpy: portable::<f32>().axpy,
 };
 static PORTABLE: Kernels<f32> = portable();
@@ -358,7 +383,13 @@ fn op(op: ScalarOp, dst: u16, args: &[u16]) -> Instr {
 fn bias_and_relu(out: &Affine, bias: &Affine) -> Body {
     let load = Instr::Load { dst: 1, param: 3, index: bias.clone(), mask: vec![], fill: 0 };
     Body {
-        regs: vec![reg(Ty::F32, true, true), reg(Ty::F32, false, true), reg(Ty::F32, true, true), reg(Ty::F32, false, false), reg(Ty::F32, true, true)],
+        regs: vec![
+            reg(Ty::F32, true, true),
+            reg(Ty::F32, false, true),
+            reg(Ty::F32, true, true),
+            reg(Ty::F32, false, false),
+            reg(Ty::F32, true, true),
+        ],
         code: vec![
             Instr::Acc { dst: 0, which: 0 },
             load,
@@ -444,7 +475,8 @@ fn computed_operands_equal_precomputed_ones() {
 #[test]
 fn a_computed_image_with_several_axes() {
     let (mut gemm, arguments) = convolution([1, 3, 6, 5], 4, 3, 1, 1, false);
-    let doubled_arguments = vec![arguments[0].clone(), (DType::F32, arguments[1].1.iter().map(|v| v + v).collect()), arguments[2].clone()];
+    let doubled_arguments =
+        vec![arguments[0].clone(), (DType::F32, arguments[1].1.iter().map(|v| v + v).collect()), arguments[2].clone()];
     let want = run(&gemm, &doubled_arguments, 1)[2].clone();
     let PackSource::Direct { index, mask, .. } = gemm.sources[1].clone() else { panic!() };
     let body = Body {

@@ -55,18 +55,73 @@ macro_rules! micro {
     };
 }
 
-micro!(f32_avx2, "avx2,fma", f32, 6, 2, 8,
-    _mm256_setzero_ps, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_fmadd_ps, _mm256_add_ps);
-micro!(f64_avx2, "avx2,fma", f64, 6, 2, 4,
-    _mm256_setzero_pd, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_fmadd_pd, _mm256_add_pd);
-micro!(f32_avx512, "avx512f", f32, 12, 2, 16,
-    _mm512_setzero_ps, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_fmadd_ps, _mm512_add_ps);
-micro!(f64_avx512, "avx512f", f64, 12, 2, 8,
-    _mm512_setzero_pd, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_fmadd_pd, _mm512_add_pd);
+micro!(
+    f32_avx2,
+    "avx2,fma",
+    f32,
+    6,
+    2,
+    8,
+    _mm256_setzero_ps,
+    _mm256_set1_ps,
+    _mm256_loadu_ps,
+    _mm256_storeu_ps,
+    _mm256_fmadd_ps,
+    _mm256_add_ps
+);
+micro!(
+    f64_avx2,
+    "avx2,fma",
+    f64,
+    6,
+    2,
+    4,
+    _mm256_setzero_pd,
+    _mm256_set1_pd,
+    _mm256_loadu_pd,
+    _mm256_storeu_pd,
+    _mm256_fmadd_pd,
+    _mm256_add_pd
+);
+micro!(
+    f32_avx512,
+    "avx512f",
+    f32,
+    12,
+    2,
+    16,
+    _mm512_setzero_ps,
+    _mm512_set1_ps,
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    _mm512_fmadd_ps,
+    _mm512_add_ps
+);
+micro!(
+    f64_avx512,
+    "avx512f",
+    f64,
+    12,
+    2,
+    8,
+    _mm512_setzero_pd,
+    _mm512_set1_pd,
+    _mm512_loadu_pd,
+    _mm512_storeu_pd,
+    _mm512_fmadd_pd,
+    _mm512_add_pd
+);
 
 /// Compiles the portable loops for AVX2, whose integer multiplications the baseline lacks.
 #[target_feature(enable = "avx2")]
-unsafe fn int_avx2<T: Elem, const R: usize, const N: usize>(kc: usize, a: *const T, b: *const T, c: *mut T, ldc: usize, add: bool) {
+unsafe fn int_avx2<T: Elem, const R: usize, const N: usize>(
+    kc: usize,
+    a: *const T,
+    b: *const T,
+    c: *mut T,
+    ldc: usize,
+    add: bool,
+) {
     // SAFETY: the caller's contract is the same.
     unsafe { generic::<T, R, 4, N>(kc, a, b, c, ldc, add) }
 }
@@ -97,11 +152,8 @@ pub(super) static I32_AVX2: Kernels<i32> = kernels(
     &[int_avx2::<i32, 1, 16>, int_avx2::<i32, 2, 16>, int_avx2::<i32, 3, 16>, int_avx2::<i32, 4, 16>],
     axpy_avx2::<i32>,
 );
-pub(super) static I64_AVX2: Kernels<i64> = kernels(
-    8,
-    &[int_avx2::<i64, 1, 8>, int_avx2::<i64, 2, 8>, int_avx2::<i64, 3, 8>, int_avx2::<i64, 4, 8>],
-    axpy_avx2::<i64>,
-);
+pub(super) static I64_AVX2: Kernels<i64> =
+    kernels(8, &[int_avx2::<i64, 1, 8>, int_avx2::<i64, 2, 8>, int_avx2::<i64, 3, 8>, int_avx2::<i64, 4, 8>], axpy_avx2::<i64>);
 
 const fn kernels<T: Elem>(nr: usize, micro: &'static [Micro<T>], axpy: Axpy<T>) -> Kernels<T> {
     Kernels { mr: micro.len(), nr, micro, axpy }

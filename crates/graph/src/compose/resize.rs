@@ -106,7 +106,7 @@ fn whole_factor(n: &Sym, t: &Target, rule: Nearest, coordinates: Coordinates) ->
     let fits = t.scale.is_none_or(|s| s == k as f64);
     let repeats = match (coordinates, rule) {
         (Coordinates::Asymmetric, Nearest::Floor) => true,
-        (Coordinates::HalfPixel, Nearest::RoundPreferFloor | Nearest::RoundPreferCeil) => true,
+        (Coordinates::HalfPixel | Coordinates::PytorchHalfPixel, Nearest::RoundPreferFloor | Nearest::RoundPreferCeil) => true,
         _ => false,
     };
     (fits && repeats && k >= 1).then_some(times)

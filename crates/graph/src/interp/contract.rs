@@ -161,6 +161,21 @@ fn to_i64(x: &Value) -> Vec<i64> {
 /// Evaluates a contraction. Floats multiply and accumulate in f64 and round once to the result's dtype, which is at
 /// least as exact as any accumulator dtype of the spec; integers wrap at the result's width.
 pub(crate) fn contract(spec: &ContractSpec, a: &Value, b: &Value, out: DType, shape: &[usize], wide: bool) -> Value {
+    if free_len(&spec.b, b, spec) < free_len(&spec.a, a, spec) {
+        let swapped = ContractSpec { a: spec.b.clone(), b: spec.a.clone(), ..spec.clone() };
+        return product_of(&swapped, b, a, out, shape, wide);
+    }
+    product_of(spec, a, b, out, shape, wide)
+}
+
+/// Elements along an operand's free labels.
+fn free_len(labels: &[u8], x: &Value, spec: &ContractSpec) -> usize {
+    let free = |l: &u8| spec.out.contains(l) && !(spec.a.contains(l) && spec.b.contains(l));
+    labels.iter().zip(x.shape()).filter(|(l, _)| free(l)).map(|(_, n)| n).product()
+}
+
+/// [`contract`] with the longer free axes, the inner loop, in `b`.
+fn product_of(spec: &ContractSpec, a: &Value, b: &Value, out: DType, shape: &[usize], wide: bool) -> Value {
     let result = Layout::dense(shape.to_vec());
     let plan = |a: &Layout, b: &Layout| plan(spec, a, b, &result);
     let (la, lb, len) = (&a.layout, &b.layout, result.len());

@@ -103,6 +103,24 @@ fn f32s(op: S, args: &[&Value], out: DType) -> Data {
         S::Sub => binary(a, b, |x: f32, y| x - y),
         S::Mul => binary(a, b, |x: f32, y| x * y),
         S::Div => binary(a, b, |x: f32, y| x / y),
+        S::Max => binary(a, b, |x: f32, y| {
+            if x.is_nan() || y.is_nan() {
+                x + y
+            } else if x < y {
+                y
+            } else {
+                x
+            }
+        }),
+        S::Min => binary(a, b, |x: f32, y| {
+            if x.is_nan() || y.is_nan() {
+                x + y
+            } else if y < x {
+                y
+            } else {
+                x
+            }
+        }),
         S::Fma | S::FloorDiv => return general(op, args, out, false),
         _ => return Data::F32(f64s(op, args).into_iter().map(|v| round(out, v)).collect()),
     };

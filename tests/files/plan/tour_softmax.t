@@ -1,4 +1,5 @@
 test plan
+# golden 1
 func softmax(x: f32[n, 512]) -> (p) {
   %one = const f32 1.0   # mul @ model.rs:11
   %one1 = view.reshape %one [1, 1]   # mul @ model.rs:11

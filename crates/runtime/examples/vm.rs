@@ -113,6 +113,18 @@ fn softmax(rows: i64) -> Nest {
     nest(rows, &[0], COLS, regs, stages)
 }
 
+/// One reduction of each row, stored in the first column.
+fn reduction(rows: i64, combiner: Combiner) -> Nest {
+    let first = Affine { base: 0, coef: [COLS as i64].into_iter().collect() };
+    let stage = Stage {
+        init: vec![(combiner, [1].into_iter().collect())],
+        inner: [1usize].into_iter().collect(),
+        code: vec![load(0), reduce(combiner, 1, 0)],
+        finish: vec![Instr::Store { param: 1, index: first, mask: vec![], src: 1 }],
+    };
+    nest(rows, &[0], COLS, vec![full(), row()], vec![stage])
+}
+
 /// Least nanoseconds per element over repetitions.
 fn time(elements: usize, mut f: impl FnMut()) -> f64 {
     let rounds = (50_000_000 / elements).clamp(5, 400);
@@ -153,7 +165,10 @@ fn main() {
             ("sin", chain(rows, COLS, &[(S::Sin, None)]), false),
             ("log", chain(rows, COLS, &[(S::Log, None)]), false),
             ("pow 1.7", chain(rows, COLS, &[(S::Abs, None), (S::Add, Some(0.1)), (S::Pow, Some(1.7))]), false),
+            ("erf", chain(rows, COLS, &[(S::Erf, None)]), false),
             ("gelu (erf)", gelu(rows), false),
+            ("sum of rows", reduction(rows, Combiner::Sum), false),
+            ("max of rows", reduction(rows, Combiner::Max), false),
             ("softmax rows", softmax(rows), false),
         ] {
             let mut prepared: PreparedNest = prepare_nest(&nest, &params).expect("a right program");

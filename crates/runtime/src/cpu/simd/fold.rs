@@ -174,8 +174,8 @@ macro_rules! float_rows {
         rows! { $combiner;
             Sum $t, |a, b| a + b;
             Prod $t, |a, b| a * b;
-            Max $t, |a, b| if a < b || b.is_nan() { b } else { a };
-            Min $t, |a, b| if b < a || b.is_nan() { b } else { a };
+            Max $t, |a, b| if (a < b) | b.is_nan() { b } else { a };
+            Min $t, |a, b| if (b < a) | b.is_nan() { b } else { a };
         }
     };
 }

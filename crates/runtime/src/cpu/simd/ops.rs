@@ -262,8 +262,8 @@ macro_rules! float_tables {
             Sub => $t, |a, b| a - b;
             Mul => $t, |a, b| a * b;
             Div => $t, |a, b| a / b;
-            Max => $t, |a, b| if a < b || b.is_nan() { b } else { a };
-            Min => $t, |a, b| if b < a || b.is_nan() { b } else { a };
+            Max => $t, |a, b| if (a < b) | b.is_nan() { b } else { a };
+            Min => $t, |a, b| if (b < a) | b.is_nan() { b } else { a };
             Rem => $t, |a, b| a % b;
             Mod => $t, |a, b| python_mod(f64::from(a), f64::from(b)) as $t;
             FloorDiv => $t, |a, b| $floor_div(a, b);

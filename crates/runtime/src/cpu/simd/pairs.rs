@@ -37,8 +37,8 @@ halves! {
     Sub |t, x| t - x;
     Rsub |t, x| x - t;
     Mul |t, x| t * x;
-    Max |t, x| if t < x || x.is_nan() { x } else { t };
-    Min |t, x| if x < t || x.is_nan() { x } else { t };
+    Max |t, x| if (t < x) | x.is_nan() { x } else { t };
+    Min |t, x| if (x < t) | x.is_nan() { x } else { t };
     Neg |t, _x| -t;
     Abs |t, _x| t.abs();
 }

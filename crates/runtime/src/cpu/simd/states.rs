@@ -301,7 +301,7 @@ macro_rules! real {
             }
             #[inline(always)]
             fn max(self, o: $t) -> $t {
-                if self < o || o.is_nan() { o } else { self }
+                if (self < o) | o.is_nan() { o } else { self }
             }
         }
     };

@@ -1,0 +1,168 @@
+//! `fuseline bench`
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::time::Instant;
+
+use base::{Config, Error};
+use driver::{Array, Executable, to_array};
+use serde_json::{Value, json as object};
+
+use crate::args::Bench;
+use crate::assert::failed;
+use crate::cmd::judge;
+use crate::cmd::stats::{Times, ratio};
+use crate::error::{Outcome, Verdict};
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::term::{Style, warn};
+use crate::{json, output};
+
+/// Fewer runs than this say little.
+const ENOUGH_RUNS: usize = 10;
+
+/// One compiled mode, and what it cost to get there.
+struct Contender {
+    name: &'static str,
+    exe: Executable,
+    inputs: Vec<Array>,
+    /// Seconds to compile.
+    compile: f64,
+    /// Seconds of the first run: lowering, packing of weights, kernels that run once.
+    first: f64,
+}
+
+/// Times fused against eager execution in alternation.
+///
+/// # Errors
+/// A model or inputs that do not load, compile or run; a malformed claim; a file that cannot be written.
+pub(crate) fn bench(args: &Bench) -> Outcome<Verdict> {
+    let session = Session::open(&args.model)?;
+    let fused = contender("fused", &session, true)?;
+    let eager = contender("eager", &session, false)?;
+    let runs = args.runs as usize;
+    if runs < ENOUGH_RUNS {
+        warn(&format!("{runs} runs say little; use --runs {ENOUGH_RUNS} or more"));
+    }
+    let (f, e) = interleave(&fused, &eager, args.warmup, runs)?;
+    let document = document(&session, [(&fused, &f), (&eager, &e)]);
+    if let Some(path) = &args.export_json {
+        std::fs::write(path, json::text(&document)).map_err(|e| Error::from(e).context(path.display().to_string()))?;
+    }
+    output::emit(&if args.json { json::text(&document) } else { table([(&fused, &f), (&eager, &e)]) })?;
+    let metrics = [
+        ("speedup", ratio(&e, &f).0),
+        ("fused-ms", f.median * 1e3),
+        ("eager-ms", e.median * 1e3),
+        ("compile-ms", fused.compile * 1e3),
+    ];
+    Ok(judge(&failed(&args.claims, &metrics)?))
+}
+
+fn contender(name: &'static str, session: &Session, fuse: bool) -> Outcome<Contender> {
+    let config = Config { fuse, ..session.config.clone() };
+    let start = Instant::now();
+    let exe = session.compile_with(&config)?;
+    let compile = start.elapsed().as_secs_f64();
+    let inputs = session.inputs.iter().map(|t| to_array(exe.device().pool(), t)).collect::<base::Result<Vec<_>>>()?;
+    let mut made = Contender { name, exe, inputs, compile, first: 0.0 };
+    let _progress = Progress::start(format!("first {name} run"), 0);
+    made.first = made.time()?;
+    Ok(made)
+}
+
+impl Contender {
+    /// Seconds of one run.
+    fn time(&self) -> Outcome<f64> {
+        let start = Instant::now();
+        black_box(self.exe.run_arrays(&self.inputs)?);
+        Ok(start.elapsed().as_secs_f64())
+    }
+}
+
+/// Alternates the two, so that drift of the machine meets both; who goes first alternates too.
+fn interleave(a: &Contender, b: &Contender, warmup: usize, runs: usize) -> Outcome<(Times, Times)> {
+    let progress = Progress::start("timing", (warmup + runs) as u64);
+    let (mut of_a, mut of_b) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
+    for n in 0..warmup + runs {
+        let (ta, tb) = if n % 2 == 0 {
+            let first = a.time()?;
+            (first, b.time()?)
+        } else {
+            let first = b.time()?;
+            (a.time()?, first)
+        };
+        if n >= warmup {
+            of_a.push(ta);
+            of_b.push(tb);
+        }
+        progress.step();
+    }
+    Ok((Times::of(of_a), Times::of(of_b)))
+}
+
+fn table(contenders: [(&Contender, &Times); 2]) -> String {
+    let style = Style::stdout();
+    let mut out = format!("{:<8} {:>12} {:>12} {:>12} {:>9}\n", "", "median", "min", "p90", "kernels");
+    for (c, t) in contenders {
+        let kernels = c.exe.plan().kernels.iter().filter(|k| !k.once).count();
+        let (median, min, p90) = (seconds(t.median), seconds(t.min), seconds(t.p90));
+        let _ = writeln!(out, "{:<8} {median:>12} {min:>12} {p90:>12} {kernels:>9}", c.name);
+    }
+    let [(_, f), (_, e)] = contenders;
+    let (winner, loser, (times, deviation)) =
+        if f.mean <= e.mean { ("fused", "eager", ratio(e, f)) } else { ("eager", "fused", ratio(f, e)) };
+    let line = format!("{winner} ran {times:.2} ± {deviation:.2} times faster than {loser}");
+    let _ = writeln!(out, "\n{}  ({} runs each, in alternation)", style.bold(&line), f.all.len());
+    for (c, _) in contenders {
+        let passes = c.exe.timing().iter().map(|(pass, t)| format!("{pass} {}", seconds(t.as_secs_f64())));
+        let passes = passes.collect::<Vec<_>>().join(", ");
+        let _ = writeln!(out, "{}: compile, cold {} ({passes}); first run {}", c.name, seconds(c.compile), seconds(c.first));
+    }
+    out
+}
+
+fn document(session: &Session, contenders: [(&Contender, &Times); 2]) -> Value {
+    let dims: serde_json::Map<String, Value> =
+        session.binding.dims.iter().map(|(v, n)| (v.name().to_owned(), Value::from(*n))).collect();
+    let [(_, f), (_, e)] = contenders;
+    let (speedup, deviation) = ratio(e, f);
+    let [fused, eager] = contenders.map(|(c, t)| mode(c, t));
+    object!({
+        "version": json::VERSION,
+        "model": session.model.graph().name,
+        "dims": dims,
+        "threads": contenders[0].0.exe.device().threads().threads(),
+        "runs": f.all.len(),
+        "fused": fused,
+        "eager": eager,
+        "speedup": speedup,
+        "speedup_deviation": deviation,
+    })
+}
+
+fn mode(c: &Contender, t: &Times) -> Value {
+    let passes: serde_json::Map<String, Value> =
+        c.exe.timing().iter().map(|(pass, time)| ((*pass).to_owned(), Value::from(time.as_secs_f64()))).collect();
+    object!({
+        "kernels": c.exe.plan().kernels.len(),
+        "median_seconds": t.median,
+        "min_seconds": t.min,
+        "p90_seconds": t.p90,
+        "mean_seconds": t.mean,
+        "deviation_seconds": t.deviation,
+        "times_seconds": t.all,
+        "compile_seconds": c.compile,
+        "pass_seconds": passes,
+        "first_run_seconds": c.first,
+    })
+}
+
+/// `12.3 ms`, with a unit that gives few digits.
+fn seconds(s: f64) -> String {
+    match s {
+        s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.3} ms", s * 1e3),
+        s => format!("{s:.3} s"),
+    }
+}

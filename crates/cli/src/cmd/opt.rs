@@ -1,0 +1,116 @@
+//! `fuseline opt`
+
+use base::Error;
+use driver::Executable;
+
+use crate::args::Opt;
+use crate::error::{Failure, Outcome, Verdict};
+use crate::output;
+use crate::session::Session;
+
+/// A point between passes whose IR can be printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Parse,
+    Simplify,
+    Prepare,
+    Plan,
+    Kernel,
+    Tile,
+}
+
+const STAGES: [(&str, Stage); 6] = [
+    ("parse", Stage::Parse),
+    ("simplify", Stage::Simplify),
+    ("prepare", Stage::Prepare),
+    ("plan", Stage::Plan),
+    ("kernel", Stage::Kernel),
+    ("tile", Stage::Tile),
+];
+
+/// Prints IR after passes.
+///
+/// # Errors
+/// A model that does not load or compile, an unknown pass.
+pub(crate) fn opt(args: &Opt) -> Outcome<Verdict> {
+    let stages = parse_stages(&args.passes)?;
+    let session = Session::open_for_shapes(&args.model)?;
+    let exe = if stages.iter().any(|s| *s > Stage::Simplify) { Some(session.compile()?) } else { None };
+    let mut text = String::new();
+    for &stage in &stages {
+        if stages.len() > 1 {
+            let name = STAGES.iter().find(|s| s.1 == stage).map_or("", |s| s.0);
+            text.push_str(&format!("# after {name}\n"));
+        }
+        text.push_str(&print(stage, &session, exe.as_ref())?);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    match &args.output {
+        Some(path) => std::fs::write(path, text).map_err(|e| Error::from(e).context(path.display().to_string()))?,
+        None => output::emit(&text)?,
+    }
+    Ok(Verdict::Pass)
+}
+
+/// `simplify`, `simplify,plan` or `prepare..tile` (both ends included; an end left out is the first or last), in pass order.
+fn parse_stages(text: &str) -> Outcome<Vec<Stage>> {
+    let find = |name: &str, otherwise: Stage| match STAGES.iter().find(|s| s.0 == name.trim()) {
+        Some(s) => Ok(s.1),
+        None if name.trim().is_empty() => Ok(otherwise),
+        None => Err(Failure::invalid(format!("no pass {name:?}"), format!("the passes are {}", STAGES.map(|s| s.0).join(", ")))),
+    };
+    let mut chosen = Vec::new();
+    for part in text.split(',').filter(|p| !p.trim().is_empty()) {
+        let (from, to) = part.split_once("..").unwrap_or((part, part));
+        let (from, to) = (find(from, Stage::Parse)?, find(to, Stage::Tile)?);
+        chosen.extend(STAGES.map(|s| s.1).into_iter().filter(|s| (from..=to).contains(s)));
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    if chosen.is_empty() {
+        return Err(Failure::invalid(format!("--passes {text:?} names no pass"), ""));
+    }
+    Ok(chosen)
+}
+
+fn print(stage: Stage, session: &Session, exe: Option<&Executable>) -> Outcome<String> {
+    let graph = session.model.graph();
+    match (stage, exe) {
+        (Stage::Parse, _) => Ok(graph::text::print(graph)),
+        (Stage::Simplify, _) => Ok(graph::text::print(&transform::simplify(graph, &transform::Options::default()))),
+        (_, None) => Err(Error::internal("the model is not compiled").into()),
+        (Stage::Prepare, Some(exe)) => Ok(graph::text::print(&exe.plan().graph)),
+        (Stage::Plan, Some(exe)) => Ok(exe.plan().summary()),
+        (Stage::Kernel, Some(exe)) => Ok(exe.plan().to_string()),
+        (Stage::Tile, Some(exe)) => Ok(tile_programs(session, exe)),
+    }
+}
+
+/// The tile program of each kernel for the session's sizes.
+fn tile_programs(session: &Session, exe: &Executable) -> String {
+    let plan = exe.plan();
+    let mut out = String::new();
+    for kernel in &plan.kernels {
+        match driver::tile_program(plan, kernel, &session.binding.dims, &session.config) {
+            Ok(program) => out.push_str(&format!("{program}\n")),
+            Err(e) => out.push_str(&format!("{}: {e}\n", kernel.name)),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_ranges() {
+        assert_eq!(parse_stages("plan,simplify").unwrap(), [Stage::Simplify, Stage::Plan]);
+        assert_eq!(parse_stages("prepare..kernel").unwrap(), [Stage::Prepare, Stage::Plan, Stage::Kernel]);
+        assert_eq!(parse_stages("..simplify,tile").unwrap(), [Stage::Parse, Stage::Simplify, Stage::Tile]);
+        assert_eq!(parse_stages("fuse").unwrap_err().code(), 2);
+        assert_eq!(parse_stages("tile..plan").unwrap_err().code(), 2);
+    }
+}

@@ -127,34 +127,43 @@ impl Groups {
     }
     /// Contracts windows `[N, C, out…, taps…]` with the weight to `[N, O, out…]`.
     fn contract(&self, b: &mut Builder, x: NodeId, w: NodeId, taps: &[usize], spatial: usize, acc: DType) -> Result<NodeId> {
-        let (n, g, o, c, first) = (0, 1, 2, 3, 4);
-        let place = |i: usize| first + i;
-        let tap = |i: &usize| first + spatial + i;
-        let many = self.groups > 1;
-        let (deep, single) = (!many || !self.inputs.is_one(), many && self.outputs.is_one());
-        let keep = |pairs: &[(bool, usize)]| pairs.iter().filter(|p| p.0).map(|p| p.1).collect::<Vec<_>>();
-        let group_syms = [(many, Sym::from(self.groups)), (deep, self.inputs.clone())];
-        let x_shape = self.regroup(b.shape(x), &group_syms, 1);
-        let tap_extents: Vec<Sym> = taps.iter().map(|&i| b.shape(w)[2 + i].clone()).collect();
-        let w_parts = [(many, Sym::from(self.groups)), (!single, self.outputs.clone()), (deep, b.shape(w)[1].clone())];
-        let w_shape: Shape = w_parts.into_iter().filter(|p| p.0).map(|p| p.1).chain(tap_extents).collect();
-        let (x, w) = (reshape_if(b, x, &x_shape)?, reshape_if(b, w, &w_shape)?);
-        let lx =
-            [vec![n], keep(&[(many, g), (deep, c)]), (0..spatial).map(place).collect(), taps.iter().map(tap).collect()].concat();
-        let lw = [keep(&[(many, g), (!single, o), (deep, c)]), taps.iter().map(tap).collect()].concat();
-        let lo = [vec![n], keep(&[(many, g), (!single, o)]), (0..spatial).map(place).collect()].concat();
-        let y = b.einsum(&format!("{},{}->{}", labels(lx), labels(lw), labels(lo)), x, w, acc)?;
-        let merged = [(true, &self.outputs * self.groups)];
-        let y_rank = b.shape(y).len() - spatial;
-        let y_shape: Shape =
-            [b.shape(y)[0].clone(), merged[0].1.clone()].into_iter().chain(b.shape(y)[y_rank..].iter().cloned()).collect();
-        reshape_if(b, y, &y_shape)
+        let (xs, ws) = (b.shape(x).clone(), b.shape(w).clone());
+        let group = (self.groups > 1).then(|| (GROUP, Sym::from(self.groups)));
+        let input = |n: &Sym| (self.groups == 1 || !self.inputs.is_one()).then(|| (INPUT, n.clone()));
+        let output = (self.groups == 1 || !self.outputs.is_one()).then(|| (OUTPUT, self.outputs.clone()));
+        let places: Vec<Axis> = (0..spatial).map(|i| (PLACE + i, xs[2 + i].clone())).collect();
+        let taps: Vec<Axis> = taps.iter().map(|&i| (PLACE + spatial + i, ws[2 + i].clone())).collect();
+        let batch = [(BATCH, xs[0].clone())];
+        let x_axes: Vec<Axis> = batch
+            .iter()
+            .cloned()
+            .chain(group.clone())
+            .chain(input(&self.inputs))
+            .chain(places.clone())
+            .chain(taps.clone())
+            .collect();
+        let w_axes: Vec<Axis> = group.clone().into_iter().chain(output.clone()).chain(input(&ws[1])).chain(taps).collect();
+        let y_axes: Vec<Axis> = batch.into_iter().chain(group).chain(output).chain(places).collect();
+        let (x, w) = (reshape_if(b, x, &extents(&x_axes))?, reshape_if(b, w, &extents(&w_axes))?);
+        let letters = |axes: &[Axis]| labels(axes.iter().map(|a| a.0));
+        let y = b.einsum(&format!("{},{}->{}", letters(&x_axes), letters(&w_axes), letters(&y_axes)), x, w, acc)?;
+        let merged = [xs[0].clone(), &self.outputs * self.groups].into_iter().chain(xs[2..2 + spatial].iter().cloned());
+        reshape_if(b, y, &merged.collect())
     }
-    /// The shape with axis `axis` replaced by the kept parts.
-    fn regroup(&self, shape: &Shape, parts: &[(bool, Sym)], axis: usize) -> Shape {
-        let kept = parts.iter().filter(|p| p.0).map(|p| p.1.clone());
-        shape[..axis].iter().cloned().chain(kept).chain(shape[axis + 1..].iter().cloned()).collect()
-    }
+}
+
+/// A label and its extent.
+type Axis = (usize, Sym);
+
+/// Labels of a convolution; the spatial axes from `PLACE` on, then their taps.
+const BATCH: usize = 0;
+const GROUP: usize = 1;
+const OUTPUT: usize = 2;
+const INPUT: usize = 3;
+const PLACE: usize = 4;
+
+fn extents(axes: &[Axis]) -> Shape {
+    axes.iter().map(|a| a.1.clone()).collect()
 }
 
 /// Transposed convolution of x `[N, C, …]` with w `[C, O/groups, …]`: the gradient of [`conv`] with respect to its input.
@@ -177,13 +186,13 @@ pub fn conv_transpose(
         return Err(bad(b, "conv_transpose", &[x, w], format!("needs output_padding for {spatial} spatial axes")));
     }
     let mut edges = Vec::new();
-    for i in 0..spatial {
+    for (i, extra) in output_padding.iter().enumerate() {
         let literal = (b.shape(w)[2 + i].as_int(), g.pads[i].0.as_int(), g.pads[i].1.as_int());
         let (Some(k), Some(lo), Some(hi)) = literal else {
             return Err(bad(b, "conv_transpose", &[x, w], "kernel extents and pads must be literal"));
         };
         let reach = g.dilation[i] * (k - 1);
-        edges.push((reach - lo, reach - hi + output_padding[i]));
+        edges.push((reach - lo, reach - hi + extra));
     }
     let spread = spread(b, x, &edges, &g.stride)?;
     let flipped = transposed_weight(b, x, w, g.groups)?;

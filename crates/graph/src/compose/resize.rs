@@ -104,11 +104,11 @@ fn whole_factor(n: &Sym, t: &Target, rule: Nearest, coordinates: Coordinates) ->
     let times = t.size.exact_div(n)?;
     let k = times.as_int()?;
     let fits = t.scale.is_none_or(|s| s == k as f64);
-    let repeats = match (coordinates, rule) {
-        (Coordinates::Asymmetric, Nearest::Floor) => true,
-        (Coordinates::HalfPixel | Coordinates::PytorchHalfPixel, Nearest::RoundPreferFloor | Nearest::RoundPreferCeil) => true,
-        _ => false,
-    };
+    let repeats = matches!(
+        (coordinates, rule),
+        (Coordinates::Asymmetric, Nearest::Floor)
+            | (Coordinates::HalfPixel | Coordinates::PytorchHalfPixel, Nearest::RoundPreferFloor | Nearest::RoundPreferCeil)
+    );
     (fits && repeats && k >= 1).then_some(times)
 }
 

@@ -68,6 +68,7 @@ fn where_clamp_full() {
 }
 
 type Unary = fn(&mut Builder, NodeId) -> Result<NodeId>;
+type Case = (Unary, fn(f64) -> f64);
 
 fn erf(x: f64) -> f64 {
     scalar::eval_f64(S::Erf, &[x])
@@ -79,7 +80,7 @@ fn softplus_of(x: f64) -> f64 {
 
 #[test]
 fn activations_agree_with_their_formulas() {
-    let cases: [(Unary, fn(f64) -> f64); 17] = [
+    let cases: [Case; 17] = [
         (relu, |x| x.max(0.0)),
         (relu6, |x| x.clamp(0.0, 6.0)),
         (|b, x| leaky_relu(b, x, 0.1), |x| if x > 0.0 { x } else { 0.1 * x }),

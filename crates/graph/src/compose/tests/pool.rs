@@ -99,7 +99,7 @@ fn global_and_adaptive_pools() {
 fn local_response_norm_over_channels() {
     let x = f32s(&[1, 4, 1], &[1.0, 2.0, 3.0, 4.0]);
     let y = eval(&[x], |b, x| local_response_norm(b, x[0], 3, 0.3, 0.75, 1.0)).unwrap();
-    let squares = [5.0, 14.0, 29.0, 25.0];
-    let want: Vec<f64> = (0..4).map(|c| (c + 1) as f64 / (1.0 + 0.1 * squares[c] as f64).powf(0.75)).collect();
+    let squares: [f64; 4] = [5.0, 14.0, 29.0, 25.0];
+    let want: Vec<f64> = (0..4).map(|c| (c + 1) as f64 / (1.0 + 0.1 * squares[c]).powf(0.75)).collect();
     assert_near(&y, &want, 1e-6);
 }

@@ -24,6 +24,13 @@ fn weights(x: &[NodeId]) -> Weights {
     Weights { input: x[1], recurrent: x[2], input_bias: Some(x[3]), recurrent_bias: Some(x[4]) }
 }
 
+/// New h and c.
+type Pair = (Vec<f64>, Vec<f64>);
+/// The inputs as f64.
+type Values = [Vec<f64>];
+/// Inputs, x, h and c of one sample to its new state.
+type Step<'a> = dyn Fn(&Values, &[f64], &[f64], &[f64]) -> Pair + 'a;
+
 fn sigma(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
@@ -34,12 +41,7 @@ fn dot(w: &[f64], row: usize, x: &[f64], b: &[f64]) -> f64 {
 }
 
 /// One step of one sample: (x, state parts) to new state parts; the layer over time and batch around it.
-fn naive(
-    args: &[HostTensor],
-    reverse: bool,
-    lengths: Option<&[usize]>,
-    step: &dyn Fn(&[Vec<f64>], &[f64], &[f64], &[f64]) -> (Vec<f64>, Vec<f64>),
-) -> (Vec<f64>, Vec<f64>) {
+fn naive(args: &[HostTensor], reverse: bool, lengths: Option<&[usize]>, step: &Step<'_>) -> Pair {
     let v: Vec<Vec<f64>> = args.iter().map(HostTensor::to_f64s).collect();
     let mut output = vec![0.0; T * N * H];
     let mut last = Vec::new();
@@ -55,7 +57,7 @@ fn naive(
     (output, last)
 }
 
-fn lstm_step(order: [usize; 4]) -> impl Fn(&[Vec<f64>], &[f64], &[f64], &[f64]) -> (Vec<f64>, Vec<f64>) {
+fn lstm_step(order: [usize; 4]) -> impl Fn(&Values, &[f64], &[f64], &[f64]) -> Pair {
     move |v, x, h, c| {
         let gate = |g: usize, j: usize| dot(&v[1], order[g] * H + j, x, &v[3]) + dot(&v[2], order[g] * H + j, h, &v[4]);
         let new: Vec<f64> = (0..H).map(|j| sigma(gate(1, j)) * c[j] + sigma(gate(0, j)) * gate(2, j).tanh()).collect();
@@ -63,7 +65,7 @@ fn lstm_step(order: [usize; 4]) -> impl Fn(&[Vec<f64>], &[f64], &[f64], &[f64]) 
     }
 }
 
-fn gru_step(reset: usize, before: bool) -> impl Fn(&[Vec<f64>], &[f64], &[f64], &[f64]) -> (Vec<f64>, Vec<f64>) {
+fn gru_step(reset: usize, before: bool) -> impl Fn(&Values, &[f64], &[f64], &[f64]) -> Pair {
     move |v, x, h, c| {
         let pre = |g: usize, j: usize, h: &[f64]| (dot(&v[1], g * H + j, x, &v[3]), dot(&v[2], g * H + j, h, &v[4]));
         let gate = |g: usize, j: usize| sigma(pre(g, j, h).0 + pre(g, j, h).1);
@@ -131,7 +133,7 @@ fn rnn_without_biases_starts_from_zero() {
         args[i] = f32s(args[i].shape(), &vec![0.0; args[i].len()]);
     }
     let step = |f: fn(f64) -> f64| {
-        move |v: &[Vec<f64>], x: &[f64], h: &[f64], c: &[f64]| -> (Vec<f64>, Vec<f64>) {
+        move |v: &Values, x: &[f64], h: &[f64], c: &[f64]| -> Pair {
             ((0..H).map(|j| f(dot(&v[1], j, x, &v[3]) + dot(&v[2], j, h, &v[4]))).collect(), c.to_vec())
         }
     };

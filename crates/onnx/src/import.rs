@@ -7,17 +7,18 @@ use scalar::Sym;
 use crate::ctx::{Built, Ctx, FrameKind};
 use crate::dims::Dims;
 use crate::evaluate::evaluate;
-use crate::known::Known;
+use crate::known::{Known, MAX_FOLD};
 use crate::load::{LoadOptions, ValueInfo};
 use crate::node::{Node, label};
 use crate::proto::{GraphProto, NodeProto, ValueInfoProto};
 use crate::value::Value;
 use crate::{ops, order, tensor};
 
-/// Constants of at most this many elements are folded.
-const MAX_FOLD: usize = 64;
 /// Most elements of one intermediate value while folding.
 const MAX_WORK: i64 = 1 << 14;
+
+/// Greatest value of a dynamic dimension; exporters write this and more for "to the end".
+const MAX_DIM: i64 = 1_000_000_000;
 
 /// What [`model`] gives.
 pub(crate) struct Parts {
@@ -76,6 +77,7 @@ fn declare_inputs(ctx: &mut Ctx, proto: &GraphProto, options: &LoadOptions) -> R
         } else {
             let info = input_info(input, &mut dims).map_err(|e| e.context(format!("input '{name}'")))?;
             note_symbols(ctx, input, &info);
+            bound_symbols(ctx, &info, options);
             let node = ctx.b().input(name, info.dtype, info.dims.iter().cloned(), false)?;
             ctx.bind(name, node.into())?;
             inputs.push(info);
@@ -104,21 +106,36 @@ fn note_symbols(ctx: &mut Ctx, input: &ValueInfoProto, info: &ValueInfo) {
     }
 }
 
+/// States the range of dynamic dimensions.
+fn bound_symbols(ctx: &mut Ctx, info: &ValueInfo, options: &LoadOptions) {
+    for var in info.dims.iter().filter_map(Sym::as_var) {
+        ctx.b().facts_mut().set_min(var, i64::from(!options.allow_empty));
+        ctx.b().facts_mut().set_max(var, MAX_DIM);
+    }
+}
+
 /// Imports one node and binds its results.
 fn node(ctx: &mut Ctx, proto: &NodeProto) -> Result<()> {
-    let place = || format!("{} '{}'", proto.op_type(), label(proto));
+    let results = node_results(ctx, proto).map_err(|e| placed(e, proto))?;
+    for (i, name) in proto.output.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+        let missing = || placed(Error::unsupported(format!("result {i} ('{name}')")), proto);
+        ctx.bind(name, results.get(i).cloned().ok_or_else(missing)?)?;
+    }
+    Ok(())
+}
+
+/// The error with the node's place, in the words of its origin, unless it starts with that already.
+fn placed(e: Error, proto: &NodeProto) -> Error {
+    let place = format!("{} at {}", proto.op_type(), label(proto));
+    if e.to_string().starts_with(&place) { e } else { e.context(place) }
+}
+
+fn node_results(ctx: &mut Ctx, proto: &NodeProto) -> Result<Vec<Value>> {
     let domain = ops::domain(proto.domain());
     let opset = ctx.opsets.get(domain).copied().unwrap_or(1);
     let operand = |name: &String| if name.is_empty() { Ok(None) } else { ctx.lookup(name).map(Some) };
-    let inputs = proto.input.iter().map(operand).collect::<Result<Vec<_>>>().map_err(|e| e.context(place()))?;
-    let n = Node::new(proto, opset, inputs);
-    let results = results(ctx, &n, domain).map_err(|e| e.context(place()))?;
-    for (i, name) in proto.output.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
-        let value =
-            results.get(i).cloned().ok_or_else(|| Error::unsupported(format!("result {i} ('{name}')")).context(place()))?;
-        ctx.bind(name, value)?;
-    }
-    Ok(())
+    let inputs = proto.input.iter().map(operand).collect::<Result<Vec<_>>>()?;
+    results(ctx, &Node::new(proto, opset, inputs), domain)
 }
 
 /// Results of a node: evaluated at import, folded, or built.

@@ -9,6 +9,8 @@ use std::rc::Rc;
 use graph::HostTensor;
 use scalar::{DType, Facts, Scalar, Sym};
 
+/// Constants of at most this many elements are folded; larger ones are weights.
+pub(crate) const MAX_FOLD: usize = 64;
 /// Integers of at most this many elements are tracked symbolically.
 pub(crate) const MAX_INTS: usize = 1024;
 
@@ -38,11 +40,12 @@ pub(crate) struct Ints {
 }
 
 impl Known {
-    /// A constant: as integers when it is a small integer or bool tensor.
+    /// A constant: as integers when it is a small tensor of a dtype that shapes and masks have.
     pub(crate) fn constant(name: &str, data: HostTensor) -> Known {
-        match Ints::of(&data) {
-            Some(ints) if !data.dtype().is_float() => Known::Ints(ints),
-            _ => Known::Host(Rc::new(Weight { name: name.into(), data })),
+        let shape_like = matches!(data.dtype(), DType::I32 | DType::I64 | DType::Bool);
+        match Ints::of(&data).filter(|_| shape_like) {
+            Some(ints) => Known::Ints(ints),
+            None => Known::Host(Rc::new(Weight { name: name.into(), data })),
         }
     }
     pub(crate) fn dtype(&self) -> DType {
@@ -62,7 +65,7 @@ impl Known {
     pub(crate) fn ints(&self) -> Option<Ints> {
         match self {
             Known::Ints(i) => Some(i.clone()),
-            Known::Host(w) => Ints::of(&w.data),
+            Known::Host(w) => Some(&w.data).filter(|d| d.len() <= MAX_FOLD).and_then(Ints::of),
         }
     }
 }

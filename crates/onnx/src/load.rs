@@ -22,6 +22,8 @@ pub struct LoadOptions {
     pub fixed_dims: BTreeMap<String, i64>,
     /// Inputs to bind to constants; they are no inputs of the module.
     pub constants: BTreeMap<String, HostTensor>,
+    /// Whether dynamic dimensions may be 0. Without, they are at least 1, which makes derived shapes simpler.
+    pub allow_empty: bool,
     /// Largest file accepted, in bytes.
     pub max_bytes: u64,
     /// Most nodes and constants accepted, those of subgraphs included.
@@ -30,7 +32,13 @@ pub struct LoadOptions {
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        LoadOptions { fixed_dims: BTreeMap::new(), constants: BTreeMap::new(), max_bytes: 4 << 30, max_nodes: 200_000 }
+        LoadOptions {
+            fixed_dims: BTreeMap::new(),
+            constants: BTreeMap::new(),
+            allow_empty: false,
+            max_bytes: 4 << 30,
+            max_nodes: 200_000,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ fn check(model: &str, cases: &[&str], rtol: f64, atol: f64) {
         return;
     }
     let import = onnx::load(&file, &LoadOptions::default()).unwrap_or_else(|e| panic!("{model}: {e}"));
+    graph::verify(&import.module.graph).unwrap_or_else(|e| panic!("{model}: {e}"));
     for case in cases {
         let read = |stem: &str| read_numbered(&folder.join(case), stem).expect("stored by reference.py");
         let have = interpret(&import.module, &read("input")).unwrap_or_else(|e| panic!("{model} {case}: {e}"));

@@ -1,64 +1,13 @@
 //! Files are not trusted: mutated and truncated models never panic, external data stays in its folder, limits hold.
 
+mod common;
+
 use std::path::PathBuf;
 
-use onnx::proto::{
-    AttributeProto, DimensionProto, GraphProto, ModelProto, NodeProto, OperatorSetId, ShapeProto, StringStringEntry, TensorProto,
-    TensorTypeProto, TypeProto, ValueInfoProto,
-};
+use common::build::{FLOAT, graph_attribute, indices, int, ints, model, node, value, weight};
+use onnx::proto::{GraphProto, ModelProto, StringStringEntry};
 use onnx::{LoadOptions, load_bytes};
 use prost::Message;
-
-const FLOAT: i32 = 1;
-const INT64: i32 = 7;
-
-fn value(name: &str, elem_type: i32, dims: &[&str]) -> ValueInfoProto {
-    let dim = |d: &&str| match d.parse() {
-        Ok(n) => DimensionProto { dim_value: Some(n), dim_param: None },
-        Err(_) => DimensionProto { dim_value: None, dim_param: Some(d.to_string()) },
-    };
-    let shape = Some(ShapeProto { dim: dims.iter().map(dim).collect() });
-    let tensor_type = Some(TensorTypeProto { elem_type: Some(elem_type), shape });
-    ValueInfoProto { name: Some(name.into()), r#type: Some(TypeProto { tensor_type }) }
-}
-
-fn node(op: &str, inputs: &[&str], outputs: &[&str], attribute: Vec<AttributeProto>) -> NodeProto {
-    let list = |names: &[&str]| names.iter().map(|n| n.to_string()).collect();
-    NodeProto { input: list(inputs), output: list(outputs), op_type: Some(op.into()), attribute, ..Default::default() }
-}
-
-fn ints(name: &str, ints: &[i64]) -> AttributeProto {
-    AttributeProto { name: Some(name.into()), ints: ints.to_vec(), kind: Some(7), ..Default::default() }
-}
-
-fn int(name: &str, i: i64) -> AttributeProto {
-    AttributeProto { name: Some(name.into()), i: Some(i), kind: Some(2), ..Default::default() }
-}
-
-fn graph_attribute(name: &str, g: GraphProto) -> AttributeProto {
-    AttributeProto { name: Some(name.into()), g: Some(g), kind: Some(5), ..Default::default() }
-}
-
-fn weight(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {
-    let raw: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-    TensorProto {
-        name: Some(name.into()),
-        dims: dims.to_vec(),
-        data_type: Some(FLOAT),
-        raw_data: Some(raw.into()),
-        ..Default::default()
-    }
-}
-
-fn indices(name: &str, values: &[i64]) -> TensorProto {
-    let dims = vec![values.len() as i64];
-    TensorProto { name: Some(name.into()), dims, data_type: Some(INT64), int64_data: values.to_vec(), ..Default::default() }
-}
-
-fn model(graph: GraphProto) -> ModelProto {
-    let opset_import = vec![OperatorSetId { domain: None, version: Some(17) }];
-    ModelProto { ir_version: Some(8), graph: Some(graph), opset_import, ..Default::default() }
-}
 
 /// Convolution, pooling, resizing and shape arithmetic at symbolic sizes.
 fn vision() -> ModelProto {

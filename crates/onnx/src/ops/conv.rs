@@ -23,7 +23,7 @@ pub(super) struct Geometry {
 pub(super) fn per_axis(n: &Node<'_>, name: &str, spatial: usize, default: i64) -> Result<Vec<i64>> {
     match n.ints(name) {
         None => Ok(vec![default; spatial]),
-        Some(list) if list.is_empty() => Ok(vec![default; spatial]),
+        Some([]) => Ok(vec![default; spatial]),
         Some(list) if list.len() == spatial && list.iter().all(|&v| (0..=MAX_GEOMETRY).contains(&v)) => Ok(list.to_vec()),
         Some(list) => Err(Error::parse(format!("{name} {list:?} for {spatial} spatial axes"))),
     }
@@ -57,7 +57,8 @@ fn explicit_pads(n: &Node<'_>, spatial: usize) -> Result<Vec<(Sym, Sym)>> {
 /// Padding that gives ⌈extent / stride⌉ windows; the odd element goes after (upper) or before (lower).
 fn same_pads(extent: &Sym, span: i64, stride: i64, upper: bool) -> (Sym, Sym) {
     let windows = extent.ceil_div(&Sym::from(stride));
-    let total = Sym::max(&((&windows - 1) * stride + span - extent), &Sym::ZERO);
+    let exact = (&windows - 1) * stride + span - extent;
+    let total = if span >= stride { exact } else { Sym::max(&exact, &Sym::ZERO) };
     let less = total.floor_div(&Sym::from(2));
     let more = &total - &less;
     if upper { (less, more) } else { (more, less) }

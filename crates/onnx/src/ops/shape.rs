@@ -246,7 +246,7 @@ pub(super) fn range(ctx: &mut Ctx, n: &Node<'_>) -> Out {
         _ => {
             let (start, limit, delta) = (number(0)?, number(1)?, number(2)?);
             let count = ((limit.as_f64() - start.as_f64()) / delta.as_f64()).ceil().max(0.0);
-            if !(count <= 1e9) {
+            if count.is_nan() || count > 1e9 {
                 return Err(Error::parse(format!("range from {start} to {limit} by {delta}")));
             }
             (Sym::from(count as i64), ctx.b().constant(start)?, ctx.b().constant(delta)?)

@@ -3,6 +3,7 @@
 // Each test binary uses a part of this module.
 #![allow(dead_code)]
 
+pub(crate) mod build;
 pub(crate) mod suite;
 
 use std::path::{Path, PathBuf};

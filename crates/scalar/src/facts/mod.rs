@@ -10,6 +10,7 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::sym::Atom;
 use crate::{Sym, Var};
 
 /// Knowledge about variables, assumed to hold. Every variable is at least 0 unless [`Facts::set_min`] says otherwise.
@@ -60,7 +61,18 @@ impl Facts {
     pub fn assume_equal(&mut self, a: &Sym, b: &Sym) {
         if a != b && !a.is_overflow() && !b.is_overflow() {
             self.equal.insert(if a < b { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) });
+            self.learn_bounds(a, b);
+            self.learn_bounds(b, a);
             self.orient();
+        }
+    }
+    /// From `v = min(c, …)` the bound `v ≤ c`, and from `v = max(c, …)` with `c > 0` the bound `v ≥ c`.
+    fn learn_bounds(&mut self, v: &Sym, e: &Sym) {
+        let Some(v) = v.as_var() else { return };
+        match e.as_atom() {
+            Some(Atom::Min(list)) => list.iter().filter_map(Sym::as_int).for_each(|c| self.set_max(v, c)),
+            Some(Atom::Max(list)) => list.iter().filter_map(Sym::as_int).filter(|c| *c > 0).for_each(|c| self.set_min(v, c)),
+            _ => {}
         }
     }
     /// Forgets everything that mentions the variable.

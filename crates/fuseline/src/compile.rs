@@ -231,7 +231,9 @@ impl<F: Fn(&[Tensor]) -> Vec<Tensor>> PureFn<F> {
         if again.module.graph == entry.graph {
             return Ok(());
         }
-        Err(Error::invalid("compile_pure: the function recorded other ops than the first time; it depends on more than its arguments and Params, use compile"))
+        Err(Error::invalid(
+            "compile_pure: the function recorded other ops than the first time; it depends on more than its arguments and Params, use compile",
+        ))
     }
 }
 
@@ -245,7 +247,9 @@ fn matches(pattern: &Pattern, data: &HostTensor, bound: &mut BTreeMap<Var, usize
         Extent::Is(k) => k == n,
         Extent::Var(v) => n >= 2 && *bound.entry(v).or_insert(n) == n,
     };
-    pattern.dtype == data.dtype() && pattern.extents.len() == data.shape().len() && pattern.extents.iter().zip(data.shape()).all(extent)
+    pattern.dtype == data.dtype()
+        && pattern.extents.len() == data.shape().len()
+        && pattern.extents.iter().zip(data.shape()).all(extent)
 }
 
 /// Traces with as many symbolic extents as the function allows: those that it needs as numbers, or equal to one another, are
@@ -305,7 +309,8 @@ fn trace_pattern(f: &dyn Fn(&[Tensor]) -> Vec<Tensor>, args: &[Pattern], data: &
         Extent::Is(n) => Sym::from(n as i64),
         Extent::Var(v) => Sym::var(v),
     };
-    let spec = |(k, p): (usize, &Pattern)| ArgSpec::new(format!("arg{k}"), p.dtype, p.extents.iter().map(extent).collect::<Vec<_>>());
+    let spec =
+        |(k, p): (usize, &Pattern)| ArgSpec::new(format!("arg{k}"), p.dtype, p.extents.iter().map(extent).collect::<Vec<_>>());
     let specs: Vec<ArgSpec> = args.iter().enumerate().map(spec).collect();
     trace::trace_with("pure", &specs, hints(args, data), f)
 }

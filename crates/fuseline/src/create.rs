@@ -142,7 +142,9 @@ impl Tensor {
     pub fn linspace(start: f64, end: f64, steps: usize) -> Tensor {
         let step = if steps > 1 { (end - start) / (steps - 1) as f64 } else { 0.0 };
         // From the nearer end, so that both ends are exact.
-        let value = |i: u64| if (i as usize) < steps.div_ceil(2) { start + step * i as f64 } else { end - step * (steps as u64 - 1 - i) as f64 };
+        let value = |i: u64| {
+            if (i as usize) < steps.div_ceil(2) { start + step * i as f64 } else { end - step * (steps as u64 - 1 - i) as f64 }
+        };
         user_op("linspace", || fill([steps], DType::F32, |i| Scalar::from_f64(DType::F32, value(i))))
     }
     /// The `n` × `n` identity matrix.

@@ -80,7 +80,11 @@ impl<T: Element> Nested for T {
 
 fn collect_rows<T: Nested>(rows: &[T], shape: &[usize], out: &mut Vec<T::Item>) -> base::Result<()> {
     if rows.len() != shape[0] {
-        return Err(base::Error::invalid(format!("ragged nested data: a row has {} elements, the first has {}", rows.len(), shape[0])));
+        return Err(base::Error::invalid(format!(
+            "ragged nested data: a row has {} elements, the first has {}",
+            rows.len(),
+            shape[0]
+        )));
     }
     rows.iter().try_for_each(|row| row.collect(&shape[1..], out))
 }
@@ -102,6 +106,6 @@ macro_rules! nested {
     };
 }
 nested!([] Vec<T>);
-nested!([] &[T]);
+nested!([] & [T]);
 nested!([const N: usize] [T; N]);
 nested!([const N: usize] &[T; N]);

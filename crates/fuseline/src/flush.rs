@@ -55,7 +55,9 @@ pub(crate) fn flush(roots: &[Tensor], read: Option<&'static Location<'static>>) 
 
 fn traced_read(read: Option<&'static Location<'static>>) -> Error {
     let place = read.map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
-    Error::invalid(format!("a value is read{place} inside a function that is being traced; compile_pure and trace take functions without reads, compile takes any"))
+    Error::invalid(format!(
+        "a value is read{place} inside a function that is being traced; compile_pure and trace take functions without reads, compile takes any"
+    ))
 }
 
 impl Cache {
@@ -108,7 +110,8 @@ pub(crate) fn module(name: &str, args: &[ArgSpec], outputs: &[Tensor]) -> Result
 /// Runs several tensors together.
 pub(crate) fn flush_together(tensors: &[Tensor], session: Option<&Arc<Session>>) -> Result<()> {
     let _scope = session.map(compile::enter);
-    let pending: Vec<Tensor> = tensors.iter().filter(|t| !t.node.is_done() && !matches!(t.node.kind, Kind::Param(_))).cloned().collect();
+    let pending: Vec<Tensor> =
+        tensors.iter().filter(|t| !t.node.is_done() && !matches!(t.node.kind, Kind::Param(_))).cloned().collect();
     for tensor in tensors {
         tensor.check()?;
     }

@@ -41,7 +41,8 @@ fn scratch(op: &Op, args: &[TensorType]) -> Result<Arc<[TensorType]>> {
     for var in args.iter().flat_map(|t| &t.shape).flat_map(|n| n.vars()) {
         b.facts_mut().set_min(var, 1);
     }
-    let args = args.iter().enumerate().map(|(i, t)| b.input(format!("x{i}"), t.dtype, &t.shape, false)).collect::<Result<Vec<_>>>()?;
+    let args =
+        args.iter().enumerate().map(|(i, t)| b.input(format!("x{i}"), t.dtype, &t.shape, false)).collect::<Result<Vec<_>>>()?;
     let results = emit(&mut b, op, &args, 0)?;
     Ok(results.iter().map(|&id| b.graph().tensor(id).clone()).collect())
 }

@@ -75,37 +75,77 @@ pub(crate) enum Composite {
     Var(Axes, i64),
     Matmul,
     /// x, weight, bias?.
-    Linear { bias: bool },
+    Linear {
+        bias: bool,
+    },
     /// x, weight?, bias? over the axes from `first` on.
-    LayerNorm { first: usize, eps: Float, affine: Affine },
+    LayerNorm {
+        first: usize,
+        eps: Float,
+        affine: Affine,
+    },
     /// x, weight? over the axes from `first` on.
-    RmsNorm { first: usize, eps: Float, weight: bool },
+    RmsNorm {
+        first: usize,
+        eps: Float,
+        weight: bool,
+    },
     /// x, weight?, bias?; axis 1 in groups.
-    GroupNorm { groups: i64, eps: Float, affine: Affine },
+    GroupNorm {
+        groups: i64,
+        eps: Float,
+        affine: Affine,
+    },
     /// x, mean, variance, weight?, bias?; axis 1.
-    BatchNorm { eps: Float, affine: Affine },
+    BatchNorm {
+        eps: Float,
+        affine: Affine,
+    },
     /// x, weight?, bias?; axis 1, with the statistics of the batch: (y, mean, biased variance).
-    BatchNormTrain { eps: Float, affine: Affine },
+    BatchNormTrain {
+        eps: Float,
+        affine: Affine,
+    },
     /// x, weight, bias?.
-    Conv { geometry: Conv, bias: bool },
+    Conv {
+        geometry: Conv,
+        bias: bool,
+    },
     /// x, weight, bias?.
-    ConvTranspose { geometry: Conv, output_padding: Vec<i64>, bias: bool },
+    ConvTranspose {
+        geometry: Conv,
+        output_padding: Vec<i64>,
+        bias: bool,
+    },
     MaxPool(Pool),
     /// Mean of the window; the flag counts padding as elements.
     AvgPool(Pool, bool),
     AdaptiveAvgPool(Vec<i64>),
     /// q, k, v, mask?.
-    Attention { causal: bool, scale: Option<Float>, mask: bool },
+    Attention {
+        causal: bool,
+        scale: Option<Float>,
+        mask: bool,
+    },
     /// indices, table.
     Embedding,
     /// x, key.
     Dropout(Float),
     /// x `[…, L, D]`, positions `[L]`: rotary embedding of the two halves of the last axis.
-    Rope { dim: i64, base: Float },
+    Rope {
+        dim: i64,
+        base: Float,
+    },
     /// x `[T, N, I]`, h₀, c₀, w_ih, w_hh, b_ih?, b_hh?: (outputs, h, c).
-    Lstm { bias: bool, reverse: bool },
+    Lstm {
+        bias: bool,
+        reverse: bool,
+    },
     /// x `[T, N, I]`, h₀, w_ih, w_hh, b_ih?, b_hh?: (outputs, h).
-    Gru { bias: bool, reverse: bool },
+    Gru {
+        bias: bool,
+        reverse: bool,
+    },
     /// x, target.
     Loss(Loss, Reduction),
 }

@@ -72,7 +72,13 @@ impl Style {
         }
         let v = data.get(i).as_f64();
         if !v.is_finite() {
-            if v.is_nan() { "nan".into() } else if v > 0.0 { "inf".into() } else { "-inf".into() }
+            if v.is_nan() {
+                "nan".into()
+            } else if v > 0.0 {
+                "inf".into()
+            } else {
+                "-inf".into()
+            }
         } else if self.scientific {
             scientific(v)
         } else if self.whole {

@@ -1,5 +1,7 @@
 //! What a set of lazy tensors has to run: a straight list of steps, which is also the key of compiled code.
 
+use std::sync::Arc;
+
 use base::{HashMap, Result};
 use graph::{Builder, HostTensor, NodeId, OriginId, TensorType};
 use scalar::Scalar;
@@ -20,7 +22,7 @@ pub(crate) enum Step {
     /// A 0-d number.
     Const(Scalar),
     /// An op.
-    Op(Op, SmallVec<[(u32, u32); 3]>),
+    Op(Arc<Op>, SmallVec<[(u32, u32); 3]>),
 }
 
 /// What compiled code depends on about a leaf.
@@ -86,7 +88,7 @@ pub(crate) struct Recording {
 }
 
 fn address(tensor: &Tensor) -> usize {
-    std::sync::Arc::as_ptr(&tensor.node) as usize
+    Arc::as_ptr(&tensor.node) as usize
 }
 
 impl Recording {
@@ -154,7 +156,7 @@ impl Recording {
     /// Adds every step whose value someone outside still holds to the outputs, so that it is not computed again.
     pub(crate) fn keep_held(&mut self) {
         for (i, tensor) in self.nodes.iter().enumerate() {
-            let held = std::sync::Arc::strong_count(&tensor.node) > self.reads[i] as usize + 1;
+            let held = Arc::strong_count(&tensor.node) > self.reads[i] as usize + 1;
             if !held || !is_op(&tensor.node) {
                 continue;
             }
@@ -206,7 +208,7 @@ impl Recording {
                 Step::Const(value) => SmallVec::from_elem(b.constant(*value)?, 1),
                 Step::Op(op, args) => {
                     let args: SmallVec<[NodeId; 3]> = args.iter().map(|&(s, r)| values[s as usize][r as usize]).collect();
-                    if matches!(op, Op::Compose(Composite::Dropout { .. })) {
+                    if matches!(**op, Op::Compose(Composite::Dropout(_))) {
                         stream += 1;
                     }
                     in_origin(b, site, &mut origins, |b| emit(b, op, &args, stream))?

@@ -19,7 +19,7 @@ use crate::site::{self, Site};
 use crate::trace;
 
 /// Chains longer than this are evaluated as they are recorded.
-const MAX_DEPTH: u32 = 4096;
+const MAX_DEPTH: u32 = 2048;
 
 /// A lazy, immutable tensor. Clones are cheap and share everything.
 ///
@@ -61,7 +61,7 @@ pub(crate) enum Kind {
     /// An argument of the function being traced.
     Input(usize),
     /// A recorded op.
-    Op(Op),
+    Op(Arc<Op>),
     /// A recorded mistake.
     Poison(Arc<Error>),
 }
@@ -108,7 +108,10 @@ impl Drop for Node {
 impl Tensor {
     fn leaf(kind: Kind, ty: TensorType) -> Tensor {
         let types: Arc<[TensorType]> = Arc::new([ty]);
-        Tensor::from_node(Node { kind, types, site: Site::here(), depth: 0, args: Mutex::default(), data: smallvec![OnceLock::new()] }, 0)
+        Tensor::from_node(
+            Node { kind, types, site: Site::here(), depth: 0, args: Mutex::default(), data: smallvec![OnceLock::new()] },
+            0,
+        )
     }
     fn from_node(node: Node, index: usize) -> Tensor {
         Tensor { node: Arc::new(node), index }
@@ -152,7 +155,8 @@ impl Tensor {
         let data = types.iter().map(|_| OnceLock::new()).collect();
         let args = args.iter().map(|&a| a.clone()).collect();
         let count = types.len();
-        let node = Arc::new(Node { kind: Kind::Op(op), types, site: Site::here(), depth, args: Mutex::new(args), data });
+        let node =
+            Arc::new(Node { kind: Kind::Op(Arc::new(op)), types, site: Site::here(), depth, args: Mutex::new(args), data });
         let results: Vec<Tensor> = (0..count).map(|index| Tensor { node: node.clone(), index }).collect();
         if depth > MAX_DEPTH && !trace::active() {
             flush::flush(&results[..1], None)?;

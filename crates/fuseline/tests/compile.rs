@@ -26,15 +26,24 @@ fn reads_are_graph_breaks_with_their_line() -> Result<()> {
     assert_eq!(y[0].to_vec::<f32>()?, [0.5, 0.5]);
     assert_eq!(f.graph_breaks(), [format!("{}:{line}", file!())]);
     let report = f.explain();
-    assert!(report.contains("segment 2 of 2") && report.contains(&format!("graph break: a value is read at {}:{line}", file!())), "{report}");
+    assert!(
+        report.contains("segment 2 of 2") && report.contains(&format!("graph break: a value is read at {}:{line}", file!())),
+        "{report}"
+    );
     Ok(())
 }
 
 #[test]
 fn a_replaced_parameter_is_seen() -> Result<()> {
     let w = Param::new("w", &Tensor::new([1.0f32, 1.0]))?;
-    let f = compile({ let w = w.clone(); move |x: &[Tensor]| vec![&x[0] + w.tensor()] });
-    let g = compile_pure({ let w = w.clone(); move |x: &[Tensor]| vec![&x[0] + w.tensor()] });
+    let f = compile({
+        let w = w.clone();
+        move |x: &[Tensor]| vec![&x[0] + w.tensor()]
+    });
+    let g = compile_pure({
+        let w = w.clone();
+        move |x: &[Tensor]| vec![&x[0] + w.tensor()]
+    });
     let x = [Tensor::new([1.0f32, 2.0])];
     for value in [1.0f32, 5.0, 7.0] {
         w.set(&Tensor::new([value, value]))?;

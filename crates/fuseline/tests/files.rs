@@ -14,7 +14,10 @@ fn path(name: &str) -> PathBuf {
 fn all() -> BTreeMap<String, Tensor> {
     let x = Tensor::arange(0, 6, 1).reshape([2, 3]);
     let dtypes = DType::ALL.into_iter().filter(|d| *d != DType::BF16);
-    dtypes.map(|d| (d.to_string(), x.to_dtype(d))).chain([("empty".into(), Tensor::zeros([0, 3], DType::F32)), ("scalar".into(), Tensor::scalar(7))]).collect()
+    dtypes
+        .map(|d| (d.to_string(), x.to_dtype(d)))
+        .chain([("empty".into(), Tensor::zeros([0, 3], DType::F32)), ("scalar".into(), Tensor::scalar(7))])
+        .collect()
 }
 
 fn same(a: &BTreeMap<String, Tensor>, b: &BTreeMap<String, Tensor>) -> Result<()> {

@@ -1,5 +1,7 @@
 //! Values of ops, computed by hand or with PyTorch.
 
+use std::f64::consts::LN_2;
+
 use fuseline::{DType, NewAxis, Result, Tensor, cat, einsum, stack, where_};
 
 fn close(t: &Tensor, want: &[f64]) {
@@ -34,7 +36,7 @@ fn arithmetic_broadcasts() -> Result<()> {
 fn unary_math() {
     let x = Tensor::new([-1.0f32, 0.5, 2.0]);
     close(&x.exp(), &[0.367879, 1.648721, 7.389056]);
-    close(&x.log(), &[f64::NAN, -0.693147, 0.693147]);
+    close(&x.log(), &[f64::NAN, -LN_2, LN_2]);
     close(&x.tanh(), &[-0.761594, 0.462117, 0.964028]);
     close(&x.sigmoid(), &[0.268941, 0.622459, 0.880797]);
     close(&x.erf(), &[-0.842701, 0.520500, 0.995322]);
@@ -79,7 +81,7 @@ fn reductions() -> Result<()> {
     let (v, i) = m().min(0);
     close(&v, &[1.0, 2.0, 3.0]);
     assert_eq!(i.to_vec::<i64>()?, [0, 0, 0]);
-    assert_eq!(m().gt(5.5).any(..).item::<bool>()?, true);
+    assert!(m().gt(5.5).any(..).item::<bool>()?);
     assert_eq!(m().gt(1.5).all(1).to_vec::<bool>()?, [false, true]);
     assert_eq!(Tensor::new([true, true, false]).sum(..).item::<i64>()?, 2);
     close(&Tensor::zeros([0], DType::F32).sum(..), &[0.0]);
@@ -90,7 +92,7 @@ fn reductions() -> Result<()> {
 #[test]
 fn softmax_and_scans() {
     close(&Tensor::new([1.0f32, 2.0, 3.0]).softmax(0), &[0.0900306, 0.2447285, 0.6652410]);
-    close(&Tensor::new([1000.0f32, 1000.0]).log_softmax(0), &[-0.693147, -0.693147]);
+    close(&Tensor::new([1000.0f32, 1000.0]).log_softmax(0), &[-LN_2, -LN_2]);
     close(&Tensor::new([1.0f32, 2.0, 3.0]).logsumexp(0), &[3.407606]);
     close(&m().cumsum(1), &[1.0, 3.0, 6.0, 4.0, 9.0, 15.0]);
     close(&Tensor::new([1i64, 2, 3, 4]).cumprod(0), &[1.0, 2.0, 6.0, 24.0]);
@@ -164,8 +166,12 @@ fn indexing() -> Result<()> {
     assert_eq!(Tensor::new([1i64, 0]).one_hot(3).to_vec::<i64>()?, [0, 1, 0, 1, 0, 0]);
     assert_eq!(Tensor::ones([3, 3], DType::I64).tril(0).to_vec::<i64>()?, [1, 0, 0, 1, 1, 0, 1, 1, 1]);
     assert_eq!(Tensor::ones([3, 3], DType::I64).triu(1).to_vec::<i64>()?, [0, 1, 1, 0, 0, 1, 0, 0, 0]);
+    let line = line!() + 1;
     let outside = x.index_select(0, &Tensor::new([3i64])).to_vec::<i64>().unwrap_err().to_string();
-    assert!(outside.contains("index_select at "), "{outside}");
+    assert!(
+        outside.contains("index_select") && outside.contains(&format!("ops.rs:{line}")) && outside.contains('3'),
+        "{outside}"
+    );
     Ok(())
 }
 
@@ -191,7 +197,7 @@ fn creation() -> Result<()> {
     assert!(Tensor::from_slice(&[1u8, 2], [3]).check().is_err());
     assert!(Tensor::new(vec![vec![1i64, 2], vec![3]]).check().unwrap_err().to_string().contains("ragged"));
     assert_eq!(Tensor::new(vec![1.0f32; 3]).shape(), [3]);
-    assert_eq!(Tensor::zeros(&[2, 0], DType::F32).numel(), 0);
+    assert_eq!(Tensor::zeros([2, 0], DType::F32).numel(), 0);
     Ok(())
 }
 

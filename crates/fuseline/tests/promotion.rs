@@ -19,8 +19,17 @@ fn sum(a: Tensor, b: impl Into<Operand>) -> DType {
 #[test]
 fn tensors_with_tensors() {
     let table = [
-        (Bool, Bool, Bool), (Bool, U8, U8), (U8, I16, I16), (U8, I64, I64), (I32, I64, I64), (I64, F16, F16), (F16, BF16, F32),
-        (F16, F32, F32), (BF16, F64, F64), (Bool, F16, F16), (I32, F32, F32),
+        (Bool, Bool, Bool),
+        (Bool, U8, U8),
+        (U8, I16, I16),
+        (U8, I64, I64),
+        (I32, I64, I64),
+        (I64, F16, F16),
+        (F16, BF16, F32),
+        (F16, F32, F32),
+        (BF16, F64, F64),
+        (Bool, F16, F16),
+        (I32, F32, F32),
     ];
     for (a, b, want) in table {
         assert_eq!(sum(wide(a), wide(b)), want, "{a} + {b}");

@@ -23,8 +23,16 @@ fn finite(t: &HostTensor) -> bool {
 fn every_model_builds_with_its_parameters() -> Result<()> {
     // Millions of parameters, from the papers.
     let sizes = [
-        ("mlp", 1.86), ("geglu-mlp", 12.6), ("lstm", 3.7), ("unet-block", 6.5), ("bert-mini", 11.2), ("gpt2-mini", 0.56),
-        ("llama-block", 44.0), ("resnet18", 11.7), ("resnet50", 25.6), ("mobilenet-v2", 3.54),
+        ("mlp", 1.86),
+        ("geglu-mlp", 12.6),
+        ("lstm", 3.7),
+        ("unet-block", 6.5),
+        ("bert-mini", 11.2),
+        ("gpt2-mini", 0.56),
+        ("llama-block", 44.0),
+        ("resnet18", 11.7),
+        ("resnet50", 25.6),
+        ("mobilenet-v2", 3.54),
     ];
     for (name, millions) in sizes {
         let model = zoo::build(name, 0)?;

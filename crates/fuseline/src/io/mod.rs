@@ -4,5 +4,5 @@ mod npy;
 mod safetensors;
 
 pub use npy::{load_npy, load_npz, read_npy, save_npy, save_npz, write_npy};
-pub use safetensors::{load_safetensors, save_safetensors};
 pub(crate) use safetensors::data as safetensors_data;
+pub use safetensors::{load_safetensors, save_safetensors};

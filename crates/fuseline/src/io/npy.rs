@@ -127,7 +127,8 @@ struct Header {
 impl Header {
     fn parse(text: &str) -> Result<Header> {
         let field = |name: &str| {
-            let at = text.find(&format!("'{name}'")).ok_or_else(|| Error::parse(format!("the npy header has no {name}: {text:?}")))?;
+            let at =
+                text.find(&format!("'{name}'")).ok_or_else(|| Error::parse(format!("the npy header has no {name}: {text:?}")))?;
             let rest = &text[at + name.len() + 2..];
             Ok::<&str, Error>(rest.trim_start().strip_prefix(':').unwrap_or(rest).trim_start())
         };
@@ -145,7 +146,8 @@ impl Header {
         let size = self.dtype.size();
         let want = self.shape.iter().try_fold(size, |n, &d| n.checked_mul(d));
         let want = want.filter(|&n| n <= data.len());
-        let want = want.ok_or_else(|| Error::parse(format!("{} bytes of npy data do not fill shape {:?}", data.len(), self.shape)))?;
+        let want =
+            want.ok_or_else(|| Error::parse(format!("{} bytes of npy data do not fill shape {:?}", data.len(), self.shape)))?;
         let mut bytes = data[..want].to_vec();
         if self.big_endian {
             bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);

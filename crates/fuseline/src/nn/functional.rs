@@ -76,7 +76,14 @@ fn conv(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv, spatial:
     composite(Composite::Conv { geometry: conv.geometry(spatial), bias: bias.is_some() }, &with(&[x, weight], &[bias]))
 }
 
-fn conv_transpose(x: &Tensor, w: &Tensor, bias: Option<&Tensor>, conv: Conv, output_padding: i64, spatial: usize) -> Recorded<Tensor> {
+fn conv_transpose(
+    x: &Tensor,
+    w: &Tensor,
+    bias: Option<&Tensor>,
+    conv: Conv,
+    output_padding: i64,
+    spatial: usize,
+) -> Recorded<Tensor> {
     let output_padding = vec![output_padding; spatial];
     let op = Composite::ConvTranspose { geometry: conv.geometry(spatial), output_padding, bias: bias.is_some() };
     composite(op, &with(&[x, w], &[bias]))
@@ -309,7 +316,7 @@ pub fn adaptive_avg_pool2d(x: &Tensor, size: [i64; 2]) -> Tensor {
 #[track_caller]
 pub fn interpolate_nearest(x: &Tensor, scale: usize) -> Tensor {
     user_op("interpolate", || {
-        let &[ref n, ref c, ref h, ref w] = &x.ok()?.dims()[..] else {
+        let [n, c, h, w] = &x.ok()?.dims()[..] else {
             return Err(Error::invalid(format!("needs [N, C, H, W], got {}", x.ty())).into());
         };
         let (one, s) = (Sym::from(1i64), Sym::from(scale as i64));

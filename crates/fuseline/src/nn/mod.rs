@@ -17,10 +17,10 @@ mod recurrent;
 mod vars;
 
 pub use functional::{
-    Attention, Conv, Norm, Reduction, adaptive_avg_pool2d, avg_pool1d, avg_pool2d, batch_norm, batch_norm_train, binary_cross_entropy_with_logits, conv1d, conv2d,
-    conv_transpose1d, conv_transpose2d, cross_entropy, dropout, dropout_with, embedding, gelu, group_norm, interpolate_nearest,
-    l1_loss, layer_norm, linear, log_softmax, max_pool1d, max_pool2d, mse_loss, nll_loss, pad, prelu, relu, rms_norm, rope,
-    scaled_dot_product_attention, silu, softmax,
+    Attention, Conv, Norm, Reduction, adaptive_avg_pool2d, avg_pool1d, avg_pool2d, batch_norm, batch_norm_train,
+    binary_cross_entropy_with_logits, conv_transpose1d, conv_transpose2d, conv1d, conv2d, cross_entropy, dropout, dropout_with,
+    embedding, gelu, group_norm, interpolate_nearest, l1_loss, layer_norm, linear, log_softmax, max_pool1d, max_pool2d, mse_loss,
+    nll_loss, pad, prelu, relu, rms_norm, rope, scaled_dot_product_attention, silu, softmax,
 };
 pub use layers::{BatchNorm2d, Conv1d, Conv2d, ConvTranspose2d, Dropout, Embedding, GroupNorm, LayerNorm, Linear, RmsNorm};
 pub use recurrent::{Gru, Lstm};

@@ -108,7 +108,11 @@ fn loaded(tensors: &BTreeMap<String, HostTensor>, path: &str, shape: &[usize]) -
         return Err(Error::invalid(format!("there is no tensor {path:?} among the {} loaded", tensors.len())));
     };
     if data.shape() != shape || !data.dtype().is_float() {
-        return Err(Error::invalid(format!("tensor {path:?} is {}{:?}, the model needs a float tensor {shape:?}", data.dtype(), data.shape())));
+        return Err(Error::invalid(format!(
+            "tensor {path:?} is {}{:?}, the model needs a float tensor {shape:?}",
+            data.dtype(),
+            data.shape()
+        )));
     }
     Ok(data.clone())
 }

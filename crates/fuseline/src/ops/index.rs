@@ -26,7 +26,8 @@ fn same_rank(x: &Tensor, index: &Tensor) -> Recorded<()> {
 
 /// Cuts the dims other than `at` to the extents of the index, as PyTorch's gather and scatter allow.
 fn cut_to(x: &Tensor, shape: &Shape, at: Option<usize>) -> Recorded<Tensor> {
-    let len: Shape = x.dims().iter().zip(shape).enumerate().map(|(i, (n, m))| if Some(i) == at { n.clone() } else { m.clone() }).collect();
+    let len: Shape =
+        x.dims().iter().zip(shape).enumerate().map(|(i, (n, m))| if Some(i) == at { n.clone() } else { m.clone() }).collect();
     if len == *x.dims() {
         return Ok(x.clone());
     }

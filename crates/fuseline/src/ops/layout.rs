@@ -316,7 +316,11 @@ impl Tensor {
             self.ok()?;
             let n = extent(self, dim)?;
             if sizes.iter().sum::<usize>() != n {
-                return Err(Error::invalid(format!("sizes {sizes:?} do not add up to the {n} elements of dim {dim} of {}", self.ty())).into());
+                return Err(Error::invalid(format!(
+                    "sizes {sizes:?} do not add up to the {n} elements of dim {dim} of {}",
+                    self.ty()
+                ))
+                .into());
             }
             pieces(self, dim, sizes.iter().copied())
         })
@@ -351,8 +355,13 @@ impl Tensor {
         let value = value.into();
         user_op("pad", || {
             self.ok()?;
-            if pads.len() % 2 != 0 || pads.len() > 2 * self.rank() {
-                return Err(Error::invalid(format!("{} pad amounts for {}; give (before, after) per dim, last dim first", pads.len(), self.ty())).into());
+            if !pads.len().is_multiple_of(2) || pads.len() > 2 * self.rank() {
+                return Err(Error::invalid(format!(
+                    "{} pad amounts for {}; give (before, after) per dim, last dim first",
+                    pads.len(),
+                    self.ty()
+                ))
+                .into());
             }
             let mut out = self.clone();
             let mut amounts = vec![(0, 0); self.rank()];

@@ -127,7 +127,9 @@ fn parse(equation: &str) -> Result<(Vec<Vec<u8>>, Vec<u8>)> {
         return Err(Error::unsupported(format!("{equation:?}: labels are letters, {:?} is not", char::from(bad))));
     }
     if labels.iter().chain([&out]).any(|l| has_repeat(l)) {
-        return Err(Error::unsupported(format!("{equation:?}: a label occurs twice in one operand (diagonals are not supported)")));
+        return Err(Error::unsupported(format!(
+            "{equation:?}: a label occurs twice in one operand (diagonals are not supported)"
+        )));
     }
     if let Some(bad) = out.iter().find(|&&c| !all().any(|l| l == c)) {
         return Err(Error::invalid(format!("{equation:?}: output label {:?} is in no operand", char::from(*bad))));
@@ -149,13 +151,15 @@ fn contract_all(labels: &[Vec<u8>], out: &[u8], operands: &[&Tensor]) -> Recorde
     let (mut have, mut value) = (labels[0].clone(), operands[0].clone());
     for k in 1..operands.len() {
         let later = |l: &u8| out.contains(l) || labels[k + 1..].iter().any(|o| o.contains(l));
-        let mut keep: Vec<u8> = if k + 1 == operands.len() {
-            out.to_vec()
-        } else {
-            have.iter().chain(&labels[k]).copied().filter(later).collect()
-        };
+        let mut keep: Vec<u8> =
+            if k + 1 == operands.len() { out.to_vec() } else { have.iter().chain(&labels[k]).copied().filter(later).collect() };
         let mut seen = Vec::new();
-        keep.retain(|l| !seen.contains(l) && { seen.push(*l); true });
+        keep.retain(|l| {
+            !seen.contains(l) && {
+                seen.push(*l);
+                true
+            }
+        });
         value = contract_two(&value, &have, operands[k], &labels[k], &keep)?;
         have = keep;
     }

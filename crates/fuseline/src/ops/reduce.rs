@@ -45,7 +45,11 @@ fn prod(x: &Tensor, dims: &Dims, keepdim: bool) -> Recorded<Tensor> {
 
 fn needs_float(x: &Tensor) -> Recorded<()> {
     x.ok()?;
-    if x.dtype().is_float() { Ok(()) } else { Err(Error::invalid(format!("needs a float tensor, got {}; convert it with to_dtype", x.ty())).into()) }
+    if x.dtype().is_float() {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!("needs a float tensor, got {}; convert it with to_dtype", x.ty())).into())
+    }
 }
 
 fn mean(x: &Tensor, dims: &Dims, keepdim: bool) -> Recorded<Tensor> {
@@ -182,9 +186,7 @@ impl Tensor {
     /// Running sums along a dim; integers and bools give i64.
     #[track_caller]
     pub fn cumsum(&self, dim: i64) -> Tensor {
-        user_op("cumsum", || {
-            Tensor::apply(Op::Scan(Combiner::Sum, along(self, dim)?), &[&self.cast_to(sum_type(self.dtype()))?])
-        })
+        user_op("cumsum", || Tensor::apply(Op::Scan(Combiner::Sum, along(self, dim)?), &[&self.cast_to(sum_type(self.dtype()))?]))
     }
     /// Running products along a dim; integers and bools give i64.
     #[track_caller]

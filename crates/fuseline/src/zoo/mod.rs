@@ -7,9 +7,9 @@
 //! # Ok::<(), fuseline::Error>(())
 //! ```
 
+mod small;
 mod transformer;
 mod vision;
-mod small;
 
 use base::{Error, Result};
 use graph::{HostTensor, Module};
@@ -64,7 +64,8 @@ pub enum Fill {
 
 impl InputSpec {
     fn new(name: &str, dtype: DType, dims: &[(&str, usize)], fill: Fill) -> InputSpec {
-        let extent = |&(symbol, size): &(&str, usize)| if symbol.is_empty() { Sym::from(size as i64) } else { Sym::named(symbol) };
+        let extent =
+            |&(symbol, size): &(&str, usize)| if symbol.is_empty() { Sym::from(size as i64) } else { Sym::named(symbol) };
         let (sizes, dims) = (dims.iter().map(|d| d.1).collect(), dims.iter().map(extent).collect());
         InputSpec { name: name.to_owned(), dtype, dims, sizes, fill }
     }
@@ -85,8 +86,10 @@ impl InputSpec {
 /// What a model's file says: its inputs, and how to make it.
 struct Blueprint {
     inputs: Vec<InputSpec>,
-    forward: Box<dyn FnOnce(&[Tensor]) -> Vec<Tensor>>,
+    forward: Box<Forward>,
 }
+
+type Forward = dyn FnOnce(&[Tensor]) -> Vec<Tensor>;
 
 impl Blueprint {
     fn new(inputs: Vec<InputSpec>, forward: impl FnOnce(&[Tensor]) -> Vec<Tensor> + 'static) -> Result<Blueprint> {
@@ -123,7 +126,8 @@ pub fn names() -> Vec<&'static str> {
 /// A name that the zoo does not have.
 pub fn build(name: &str, seed: u64) -> Result<ZooModel> {
     let found = MODELS.iter().find(|m| m.0 == name);
-    let &(name, make) = found.ok_or_else(|| Error::invalid(format!("no model {name:?} in the zoo; it has {}", names().join(", "))))?;
+    let &(name, make) =
+        found.ok_or_else(|| Error::invalid(format!("no model {name:?} in the zoo; it has {}", names().join(", "))))?;
     let blueprint = make(&Vars::seeded(seed)).map_err(|e| e.context(format!("zoo:{name}")))?;
     let args: Vec<ArgSpec> = blueprint.inputs.iter().map(|i| ArgSpec::new(i.name.clone(), i.dtype, &i.dims)).collect();
     let module = trace(name, &args, blueprint.forward).map_err(|e| e.context(format!("zoo:{name}")))?;

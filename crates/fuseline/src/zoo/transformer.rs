@@ -147,7 +147,8 @@ pub(super) fn gpt2(vars: &Vars, s: &Shape) -> Result<Blueprint> {
     let places = Embedding::new(&vars.sub("wpe"), s.context, s.width)?;
     let layers = (0..s.layers).map(|i| Gpt2Layer::new(&vars.sub("h").sub(i), s)).collect::<Result<Vec<_>>>()?;
     let norm = LayerNorm::new(&vars.sub("ln_f"), s.width, 1e-5)?;
-    let ids = InputSpec::new("input_ids", DType::I64, &[("batch", 1), ("seq", 64)], Fill::Integers { low: 0, high: s.vocab as i64 });
+    let ids =
+        InputSpec::new("input_ids", DType::I64, &[("batch", 1), ("seq", 64)], Fill::Integers { low: 0, high: s.vocab as i64 });
     Blueprint::new(vec![ids], move |x| {
         let mut h = words.forward(&x[0]) + places.forward(&Tensor::iota(x[0].size(1)));
         for layer in &layers {

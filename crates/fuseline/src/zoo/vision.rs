@@ -20,7 +20,10 @@ struct ConvNorm {
 impl ConvNorm {
     fn new(conv: &Vars, norm: &Vars, widths: (usize, usize), size: usize, stride: i64, groups: usize) -> Result<ConvNorm> {
         let options = Conv { stride, padding: size as i64 / 2, groups: groups as i64, ..Conv::default() };
-        Ok(ConvNorm { conv: Conv2d::new(conv, widths.0, widths.1, size, options, false)?, norm: BatchNorm2d::new(norm, widths.1)? })
+        Ok(ConvNorm {
+            conv: Conv2d::new(conv, widths.0, widths.1, size, options, false)?,
+            norm: BatchNorm2d::new(norm, widths.1)?,
+        })
     }
     fn forward(&self, x: &Tensor) -> Tensor {
         self.norm.forward(&self.conv.forward(x))
@@ -45,7 +48,8 @@ impl Residual {
         }
         let stride = plan.iter().map(|p| p.2).product();
         let down = vars.sub("downsample");
-        let project = (stride != 1 || inputs != width).then(|| ConvNorm::new(&down.sub(0), &down.sub(1), (inputs, width), 1, stride, 1));
+        let project =
+            (stride != 1 || inputs != width).then(|| ConvNorm::new(&down.sub(0), &down.sub(1), (inputs, width), 1, stride, 1));
         Ok(Residual { convs, project: project.transpose()? })
     }
     fn forward(&self, x: &Tensor) -> Tensor {
@@ -107,7 +111,8 @@ impl Inverted {
     fn new(vars: &Vars, inputs: usize, outputs: usize, factor: usize, stride: i64) -> Result<Inverted> {
         let conv = vars.sub("conv");
         let hidden = inputs * factor;
-        let expand = (factor > 1).then(|| ConvNorm::new(&conv.sub("0.0"), &conv.sub("0.1"), (inputs, hidden), 1, 1, 1)).transpose()?;
+        let expand =
+            (factor > 1).then(|| ConvNorm::new(&conv.sub("0.0"), &conv.sub("0.1"), (inputs, hidden), 1, 1, 1)).transpose()?;
         let at = usize::from(expand.is_some());
         let depth = conv.sub(at);
         Ok(Inverted {

@@ -30,13 +30,20 @@ pub struct Executable {
     last_use: Vec<Vec<NodeId>>,
 }
 
+/// One device per thread count and process: executables share its memory and workers.
+fn shared_device(threads: usize) -> Arc<Device> {
+    static DEVICES: Mutex<BTreeMap<usize, Arc<Device>>> = Mutex::new(BTreeMap::new());
+    let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
+    devices.entry(threads).or_insert_with(|| Device::cpu(threads)).clone()
+}
+
 /// Values of one call, by root value.
 pub(crate) type Values = BTreeMap<NodeId, Array>;
 
 impl Executable {
     pub(crate) fn new(module: &Module, config: &Config) -> Result<Executable> {
         let target = Target::cpu();
-        let device = Device::cpu(config.threads);
+        let device = shared_device(config.threads);
         let compiled = passes(&module.graph, &BTreeMap::new(), &target, config)?;
         let mut frozen: Vec<Option<Array>> = vec![None; module.graph.inputs.len()];
         for f in &module.frozen {
@@ -112,11 +119,16 @@ impl Executable {
             if !kernel.once {
                 self.run_kernel(kernel, ready, &instance, &mut values)?;
             }
-            for v in &self.last_use[n] {
-                values.remove(v);
-            }
+            self.release(n, &mut values);
         }
         self.outputs(&instance, &values)
+    }
+
+    /// Frees what nothing after kernel `n` needs.
+    pub(crate) fn release(&self, n: usize, values: &mut Values) {
+        for v in &self.last_use[n] {
+            values.remove(v);
+        }
     }
 
     /// Binds inputs and dimensions, and brings in what runs once.

@@ -79,7 +79,10 @@ fn ready(
 }
 
 /// The tile program of a kernel for given sizes.
-pub(crate) fn program_of(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>, config: &Config) -> Result<TileProgram> {
+///
+/// # Errors
+/// What lowering cannot express.
+pub fn program_of(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>, config: &Config) -> Result<TileProgram> {
     let Step::Comp(built) = &kernel.step else { return Err(base::Error::unsupported("not a generated kernel")) };
     let layouts = built.args.iter().map(|&v| layout(plan, v, dims)).collect::<Result<Vec<_>>>()?;
     lower::lower(&Request {

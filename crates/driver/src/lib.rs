@@ -9,6 +9,7 @@ mod executable;
 mod host;
 mod instance;
 mod json;
+mod profile;
 mod region;
 mod report;
 mod subgraph;
@@ -16,6 +17,7 @@ mod verify;
 
 pub use compile::{Compiled, compile, passes};
 pub use executable::Executable;
+pub use instance::program_of as tile_program;
 pub use host::{to_array, to_host};
 pub use report::{EdgeReport, KernelReport, Report, Totals};
 pub use verify::{Deviation, Tolerance};

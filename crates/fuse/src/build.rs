@@ -61,6 +61,8 @@ pub(crate) struct Build<'a> {
     arg_of: HashMap<NodeId, usize>,
     memo: HashMap<(NodeId, Vec<Sym>, Conds), ValueId>,
     positions: HashMap<NodeId, usize>,
+    /// Axes of the positions at which reductions, scans (their own axis aside) and contractions are evaluated.
+    outer: BTreeSet<AxisSet>,
     interned: HashMap<Def, ValueId>,
     max_values: usize,
 }
@@ -90,6 +92,7 @@ impl<'a> Build<'a> {
             arg_of: HashMap::default(),
             memo: HashMap::default(),
             positions: HashMap::default(),
+            outer: BTreeSet::new(),
             interned: HashMap::default(),
             max_values,
         }
@@ -287,51 +290,53 @@ impl<'a> Build<'a> {
     fn eval_reduce(&mut self, node: NodeId, combiner: Combiner, axes: &[usize], at: &[Sym], when: &Conds) -> Result<ValueId, Refusal> {
         let args = self.graph.node(node).args.clone();
         let (index, reduced) = self.reduced(args[0], axes, at);
+        self.outer.insert(self.free_of_all(at));
         let src = args.iter().map(|&a| self.eval(a, &index, when)).collect::<Result<SmallVec<[ValueId; 3]>, _>>()?;
-        let position = if matches!(combiner, Combiner::ArgMax | Combiner::ArgMin) {
-            let shape = self.graph.shape(args[0]);
-            let extents: Vec<Sym> = axes.iter().map(|&d| shape[d].clone()).collect();
-            let at: Vec<Sym> = axes.iter().map(|&d| index[d].clone()).collect();
-            let linear = crate::index::linearise(&extents, &at, &self.facts);
-            Some(self.value(Def::Index(linear), DType::I64)?)
-        } else {
-            None
-        };
-        let dtype = match &self.graph.node(node).ty {
+        let shape = self.graph.shape(args[0]);
+        let extents: Vec<Sym> = axes.iter().map(|&d| shape[d].clone()).collect();
+        let within: Vec<Sym> = axes.iter().map(|&d| index[d].clone()).collect();
+        let position = self.position(combiner, crate::index::linearise(&extents, &within, &self.facts))?;
+        let dtype = self.first_dtype(node);
+        self.value(Def::Reduce { combiner, src, axes: reduced, index: position }, dtype)
+    }
+
+    /// Element index for combiners that keep one.
+    fn position(&mut self, combiner: Combiner, index: Sym) -> Result<Option<ValueId>, Refusal> {
+        let keeps = matches!(combiner, Combiner::ArgMax | Combiner::ArgMin);
+        if keeps { self.value(Def::Index(index), DType::I64).map(Some) } else { Ok(None) }
+    }
+
+    /// Dtype of a node's first result.
+    fn first_dtype(&self, node: NodeId) -> DType {
+        match &self.graph.node(node).ty {
             graph::Type::Tensor(t) => t.dtype,
             graph::Type::Tuple(ts) => ts[0].dtype,
-        };
-        self.value(Def::Reduce { combiner, src, axes: reduced, index: position }, dtype)
+        }
     }
 
     fn eval_scan(&mut self, node: NodeId, combiner: Combiner, axis: usize, at: &[Sym], when: &Conds) -> Result<ValueId, Refusal> {
         let args = self.graph.node(node).args.clone();
-        if at[axis].is_zero() && self.graph.shape(args[0])[axis].is_one() {
-            return Err(Refusal::new(Code::F14, "scan over an axis of extent 1"));
+        if self.graph.shape(args[0])[axis].is_one() {
+            return self.eval_reduce(node, combiner, &[], at, when);
         }
         let Some(along) = at[axis].as_var().and_then(|v| self.comp.axis_of(v)) else {
             return Err(Refusal::new(Code::F03, "a scan must be read along its own axis"));
         };
+        self.outer.insert(self.free_of_all(at).minus(AxisSet::one(along)));
         let others = at.iter().enumerate().filter(|&(d, _)| d != axis).any(|(_, e)| self.comp.free_of(e).has(along));
         if others {
             return Err(Refusal::new(Code::F03, "a scan must be read along its own axis"));
         }
         let src = args.iter().map(|&a| self.eval(a, at, when)).collect::<Result<SmallVec<[ValueId; 3]>, _>>()?;
-        let position = if matches!(combiner, Combiner::ArgMax | Combiner::ArgMin) {
-            Some(self.value(Def::Index(at[axis].clone()), DType::I64)?)
-        } else {
-            None
-        };
-        let dtype = match &self.graph.node(node).ty {
-            graph::Type::Tensor(t) => t.dtype,
-            graph::Type::Tuple(ts) => ts[0].dtype,
-        };
+        let position = self.position(combiner, at[axis].clone())?;
+        let dtype = self.first_dtype(node);
         self.value(Def::Scan { combiner, src, axis: along, index: position }, dtype)
     }
 
     fn eval_contract(&mut self, node: NodeId, spec: &ContractSpec, at: &[Sym], when: &Conds) -> Result<ValueId, Refusal> {
         let args = self.graph.node(node).args.clone();
         let outer = self.free_of_all(at);
+        self.outer.insert(outer);
         let mut used = outer;
         let mut place: Vec<(u8, Sym)> = spec.out.iter().copied().zip(at.iter().cloned()).collect();
         for (labels, operand) in [(&spec.a, args[0]), (&spec.b, args[1])] {
@@ -412,7 +417,13 @@ impl<'a> Build<'a> {
                 }
             });
         }
-        result.ok_or_else(|| Refusal::new(Code::F14, "concat of nothing"))
+        match result {
+            Some(value) => Ok(value),
+            None => {
+                let zero = Scalar::zero(self.graph.dtype(node));
+                self.value(Def::Const(zero), zero.dtype())
+            }
+        }
     }
 
     fn never(&self, cond: &Cond) -> bool {
@@ -471,22 +482,11 @@ impl<'a> Build<'a> {
     /// Decides which axes are inner: those that some reduction lacks or that some output lacks.
     fn classify_axes(&mut self, placed: &[Vec<Sym>]) -> Result<(), Refusal> {
         let all: AxisSet = (0..self.comp.axes.len()).collect();
-        let mut parallel: Option<AxisSet> = None;
-        for v in &self.comp.values {
-            let outer = match &v.def {
-                Def::Reduce { .. } | Def::Contract { .. } => v.free,
-                Def::Scan { axis, .. } => v.free.minus(AxisSet::one(*axis)),
-                _ => continue,
-            };
-            match parallel {
-                Some(p) if p != outer => {
-                    return Err(Refusal::new(Code::F04, "reductions over different parallel axes need a second pass"));
-                }
-                _ => parallel = Some(outer),
-            }
+        if self.outer.len() > 1 {
+            return Err(Refusal::new(Code::F04, "reductions over different parallel axes need a second pass"));
         }
         let outputs: Vec<AxisSet> = placed.iter().map(|at| self.free_of_all(at)).collect();
-        let parallel = parallel.unwrap_or_else(|| outputs.iter().fold(all, |s, o| s.and(*o)));
+        let parallel = self.outer.first().copied().unwrap_or_else(|| outputs.iter().fold(all, |s, o| s.and(*o)));
         if outputs.iter().any(|o| !parallel.minus(*o).is_empty()) {
             return Err(Refusal::new(Code::F03, "an output does not iterate over all parallel axes"));
         }

@@ -5,7 +5,7 @@
 //! Last, a pointwise producer that several groups read is evaluated in all of them where that is cheaper than storing it.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use base::{Code, Config, Remark};
 use graph::{Graph, NodeId, Op, OriginId};
@@ -13,12 +13,11 @@ use kernel::{Estimate, Summary, Target, estimate};
 
 use crate::build::{Built, Group, Refusal, build};
 use crate::cost::{legal, summarise};
-use crate::plan::{Kernel, Step};
+use crate::order::Order;
+use crate::plan::{Kernel, Plan, Step, Storage};
 use crate::sizes::Sizes;
 use crate::values::{Values, is_compute, is_opaque};
 
-/// Steps of one cycle search before it counts as refused.
-const CYCLE_BUDGET: usize = 20_000;
 /// Members of one group, opaque nodes aside.
 const MAX_MEMBERS: usize = 192;
 
@@ -45,6 +44,9 @@ struct State<'a> {
     groups: Vec<Option<Chosen>>,
     /// Groups that compute a node.
     of: Vec<Vec<usize>>,
+    /// Writes that overwrite a buffer which a node reads.
+    before_write: BTreeMap<NodeId, Vec<NodeId>>,
+    order: Order,
 }
 
 /// What would lift a refusal.
@@ -80,9 +82,11 @@ pub(crate) fn choose(
     sizes: &Sizes,
     target: &Target,
     config: &Config,
+    in_place: &BTreeSet<NodeId>,
 ) -> Result<Vec<Chosen>, Refusal> {
-    let mut state = State::new(graph, values, users, sizes, target, config);
+    let mut state = State::new(graph, values, users, sizes, target, config, in_place);
     state.start()?;
+    state.order = Order::new(state.groups.len(), &|g| state.successors(g));
     let mut fuel = config.fuel.unwrap_or(u64::MAX);
     state.merge_all(&mut fuel);
     if config.fuse {
@@ -92,10 +96,12 @@ pub(crate) fn choose(
 }
 
 /// Why the edges between kernels remain, most bytes first.
-pub(crate) fn explain(graph: &Graph, kernels: &[Kernel], sizes: &Sizes, target: &Target, config: &Config) -> Vec<Remark> {
+pub(crate) fn explain(plan: &Plan, target: &Target, config: &Config) -> Vec<Remark> {
+    let (graph, kernels) = (&plan.graph, &plan.kernels);
     let users = graph.users();
     let values = Values::new(graph);
-    let mut state = State::new(graph, &values, &users, sizes, target, config);
+    let in_place = plan.storage.iter().filter(|(_, s)| matches!(s, Storage::Write { copy: false, .. })).map(|(v, _)| *v).collect();
+    let mut state = State::new(graph, &values, &users, &plan.sizes, target, config, &in_place);
     for (g, k) in kernels.iter().enumerate() {
         let group = Group { members: k.members.iter().copied().collect(), outputs: k.outputs.clone() };
         group.members.iter().for_each(|m| state.of[m.index()].push(g));
@@ -105,6 +111,7 @@ pub(crate) fn explain(graph: &Graph, kernels: &[Kernel], sizes: &Sizes, target: 
         };
         state.groups.push(Some(Chosen { group, built, summary: k.summary, estimate: k.estimate }));
     }
+    state.order = Order::new(kernels.len(), &|g| state.successors(g));
     let mut remarks: Vec<Remark> = (0..kernels.len()).flat_map(|g| state.remarks_of(g, kernels)).collect();
     remarks.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.places.cmp(&b.places)));
     remarks
@@ -118,9 +125,28 @@ impl<'a> State<'a> {
         sizes: &'a Sizes,
         target: &'a Target,
         config: &Config,
+        in_place: &BTreeSet<NodeId>,
     ) -> State<'a> {
         let of = vec![Vec::new(); graph.nodes.len()];
-        State { graph, users, values, sizes, target, same_origin_only: !config.fuse, groups: Vec::new(), of }
+        let mut before_write: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+        for &write in in_place {
+            let dst = values.value_of[graph.node(write).args[0].index()];
+            for &r in values.readers[dst.index()].iter().filter(|&&r| r != write) {
+                before_write.entry(r).or_default().push(write);
+            }
+        }
+        State {
+            graph,
+            users,
+            values,
+            sizes,
+            target,
+            same_origin_only: !config.fuse,
+            groups: Vec::new(),
+            of,
+            before_write,
+            order: Order::default(),
+        }
     }
 
     /// One remark per edge from kernel `g` to another kernel.
@@ -210,7 +236,9 @@ impl<'a> State<'a> {
             return Err(Refusal::new(Code::F15, format!("more than {MAX_MEMBERS} members")));
         }
         let built = build(self.graph, self.users, &group, self.target.max_values)?;
-        legal(&built.comp, self.target)?;
+        if group.members.len() > 1 {
+            legal(&built.comp, self.target)?;
+        }
         let summary = summarise(&built.comp, self.sizes, self.target);
         Ok(Chosen { group, built: Some(built), summary, estimate: estimate(&summary, self.target) })
     }
@@ -287,7 +315,11 @@ impl<'a> State<'a> {
         };
         let members: BTreeSet<NodeId> = ga.group.members.union(&gb.group.members).copied().collect();
         self.admissible(&members)?;
-        self.no_cycle(a, b)?;
+        let name = |g: usize| {
+            let last = self.group(g).and_then(|c| c.group.members.last());
+            last.map(|&m| self.graph.origin(m).op.clone()).unwrap_or_default()
+        };
+        self.order.check(a, b, &|g| self.successors(g), &name)?;
         let merged = self.make(members)?;
         let saved = ga.estimate.time + gb.estimate.time - merged.estimate.time;
         if saved <= 0.0 {
@@ -319,6 +351,9 @@ impl<'a> State<'a> {
 
     fn accept(&mut self, a: usize, b: usize, merged: Chosen) -> usize {
         let g = self.groups.len();
+        let mut order = std::mem::take(&mut self.order);
+        order.merge(a, b, g, &|g| self.successors(g));
+        self.order = order;
         for m in &merged.group.members {
             let of = &mut self.of[m.index()];
             of.retain(|&x| x != a && x != b);
@@ -334,39 +369,12 @@ impl<'a> State<'a> {
     fn successors(&self, g: usize) -> Vec<usize> {
         let Some(chosen) = self.group(g) else { return Vec::new() };
         let readers = chosen.group.outputs.iter().flat_map(|v| &self.values.readers[v.index()]);
-        let mut next: Vec<usize> = readers.flat_map(|r| self.of[r.index()].iter().copied()).filter(|&h| h != g).collect();
+        let later = chosen.group.members.iter().filter_map(|m| self.before_write.get(m)).flatten();
+        let nodes = readers.chain(later);
+        let mut next: Vec<usize> = nodes.flat_map(|r| self.of[r.index()].iter().copied()).filter(|&h| h != g).collect();
         next.sort_unstable();
         next.dedup();
         next
-    }
-
-    /// Refuses when some third group lies on a path between the two.
-    fn no_cycle(&self, a: usize, b: usize) -> Result<(), Refusal> {
-        let last = |g: usize| self.group(g).and_then(|c| c.group.members.last().copied());
-        let limit = last(a).max(last(b));
-        let mut steps = 0;
-        for (from, to) in [(a, b), (b, a)] {
-            let mut seen = BTreeSet::new();
-            let mut stack: Vec<usize> = self.successors(from).into_iter().filter(|&h| h != to).collect();
-            while let Some(g) = stack.pop() {
-                steps += 1;
-                if steps > CYCLE_BUDGET {
-                    return Err(Refusal::new(Code::F06, "cycle search ran out of steps"));
-                }
-                let first = self.group(g).and_then(|c| c.group.members.first().copied());
-                if first > limit || !seen.insert(g) {
-                    continue;
-                }
-                for h in self.successors(g) {
-                    if h == to {
-                        let between = self.group(g).and_then(|c| c.group.members.last()).map(|&m| self.graph.origin(m).op.clone());
-                        return Err(Refusal::new(Code::F06, format!("{} lies between", between.unwrap_or_default())));
-                    }
-                    stack.push(h);
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Evaluates a pointwise producer in all its readers where that saves time: all readers or none.

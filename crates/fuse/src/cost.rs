@@ -69,6 +69,13 @@ fn legal_contraction(comp: &Comp) -> Result<(), Refusal> {
     if axes.iter().any(|&a| a != axes[0]) || comp.inner() != axes[0] {
         return Err(Refusal::new(Code::F03, "products over different contracted axes"));
     }
+    let stores_vary = comp.stores.iter().any(|s| {
+        let at = s.index.iter().fold(comp.value(s.value).free, |set, e| set.union(comp.free_of(e)));
+        !at.and(comp.inner()).is_empty()
+    });
+    if stores_vary {
+        return Err(Refusal::new(Code::F03, "a reader of the product iterates over more than its tiles"));
+    }
     let classes = |v: ValueId| match &comp.value(v).def {
         Def::Contract { a, b, .. } => (comp.value(*a).free, comp.value(*b).free),
         _ => Default::default(),
@@ -109,7 +116,7 @@ fn legal_row(comp: &Comp) -> Result<(), Refusal> {
                 sets.push(src.and(inner));
             }
             Def::Contract { axes, .. } => sets.push(*axes),
-            Def::Scan { axis, .. } if v.free.and(inner) != AxisSet::one(*axis) => {
+            Def::Scan { axis, .. } if inner != AxisSet::one(*axis) => {
                 return Err(Refusal::new(Code::F03, "a scan inside another loop"));
             }
             _ => {}

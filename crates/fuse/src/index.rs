@@ -102,6 +102,9 @@ pub fn push(view: &View, operand: &Shape, output: &Shape, at: &[Sym], facts: &Fa
 ///
 /// Works on the smallest runs of axes whose element counts agree, so that untouched axes keep their index.
 pub fn reindex(from: &Shape, to: &Shape, at: &[Sym], facts: &Facts) -> Vec<Sym> {
+    if from.iter().chain(to).any(Sym::is_zero) {
+        return vec![Sym::from(0); to.len()];
+    }
     let mut out = Vec::with_capacity(to.len());
     for (f, t) in segments(from, to, facts) {
         let linear = linearise(&from[f.clone()], &at[f], facts);

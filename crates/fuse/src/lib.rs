@@ -11,6 +11,7 @@ pub mod build;
 mod choose;
 mod cost;
 pub mod index;
+mod order;
 mod place;
 pub mod plan;
 mod prepare;

@@ -96,10 +96,13 @@ pub struct Plan {
 pub fn plan(graph: Graph, in_place: &BTreeSet<NodeId>, sizes: &Sizes, target: &Target, config: &Config) -> Result<Plan> {
     let users = graph.users();
     let values = Values::new(&graph);
-    let chosen = choose(&graph, &values, &users, sizes, target, config)
+    let chosen = choose(&graph, &values, &users, sizes, target, config, in_place)
         .map_err(|r| Error::unsupported(format!("no kernel for a single op: {} ({:?})", r.message, r.code)))?;
     let storage = place_values(&graph, &values, &chosen, in_place);
     let order = order(&graph, &values, &chosen, &storage);
+    if order.len() != chosen.len() {
+        return Err(Error::internal(format!("graph {}: groups depend on each other in a cycle", graph.name)));
+    }
     let once = once(&graph, &chosen);
     let kernels = order
         .into_iter()
@@ -327,5 +330,5 @@ pub(crate) fn reads(graph: &Graph, values: &Values, chosen: &Chosen) -> BTreeSet
 
 /// Why the edges between a plan's kernels were not fused, most expensive first.
 pub fn unfused(plan: &Plan, target: &Target, config: &Config) -> Vec<Remark> {
-    crate::choose::explain(&plan.graph, &plan.kernels, &plan.sizes, target, config)
+    crate::choose::explain(plan, target, config)
 }

@@ -42,8 +42,10 @@ fn needs_buffer(graph: &Graph, users: &[Vec<NodeId>], id: NodeId, k: usize, arg:
         op if is_opaque(op) => !stored && !matches!(graph.node(arg).op, Op::Input(_)),
         Op::Write(..) => k == 0 && !stored && !matches!(graph.node(arg).op, Op::Input(_)),
         Op::Concat(_) => {
-            let parts = users[arg.index()].iter().filter(|u| matches!(graph.node(**u).op, Op::Concat(_))).count();
-            !stored || parts > 1 || seen.contains(&arg) || matches!(op, Op::Write(..) | Op::Call(..) | Op::Region(_) | Op::Result(_))
+            let readers = &users[arg.index()];
+            let parts = readers.iter().filter(|u| matches!(graph.node(**u).op, Op::Concat(_))).count();
+            let overwritten = readers.iter().any(|u| matches!(graph.node(*u).op, Op::Write(..)) && graph.node(*u).args[0] == arg);
+            !stored || overwritten || parts > 1 || seen.contains(&arg) || matches!(op, Op::Write(..) | Op::Call(..) | Op::Region(_) | Op::Result(_))
         }
         _ => false,
     }

@@ -267,6 +267,8 @@ impl<'a> Emit<'a> {
         }
         let mask = self.mask_if(&store.when)?;
         let (index, offset) = self.split_index(&store.index)?;
+        let every: kernel::AxisSet = self.flat.order.iter().copied().collect();
+        let src = self.spread(src, self.flat.value(store.value).dtype, every)?;
         self.code.push(Instr::StoreAt { param, index, offset, mask, src, combine: store.combine });
         Ok(())
     }

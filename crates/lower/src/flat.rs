@@ -58,7 +58,6 @@ pub(crate) struct Flat {
     pub(crate) order: Vec<usize>,
     pub(crate) values: Vec<FlatValue>,
     pub(crate) stores: Vec<FlatStore>,
-    pub(crate) arg_dtypes: Vec<DType>,
     pub(crate) frozen: Vec<bool>,
     limits: Vec<Option<i64>>,
 }
@@ -89,6 +88,7 @@ impl Ranges for AxisRanges<'_> {
 /// Binds sizes and makes accesses affine where possible.
 pub(crate) fn flatten(request: &Request<'_>) -> Result<Flat> {
     let mut flat = bind(request)?;
+    flat.scans_of_one();
     flat.merge_all();
     while flat.split_one() {}
     flat.merge_all();
@@ -117,8 +117,13 @@ fn bind(request: &Request<'_>) -> Result<Flat> {
         }
         (request.dims)(v).map(Lin::constant)
     };
+    let empty = comp
+        .args
+        .iter()
+        .map(|a| a.shape.iter().map(|s| s.eval(request.dims)).collect::<Result<Vec<i64>>>().map(|s| s.contains(&0)))
+        .collect::<Result<Vec<bool>>>()?;
     let mut reader = Reader { var: &var, ranges: &ranges };
-    let mut b = Binder { reader: &mut reader, request };
+    let mut b = Binder { reader: &mut reader, request, empty: &empty };
     let values = comp
         .values
         .iter()
@@ -127,6 +132,7 @@ fn bind(request: &Request<'_>) -> Result<Flat> {
     let stores = comp
         .stores
         .iter()
+        .filter(|s| !empty[s.arg])
         .map(|s| {
             let index = b.index(&s.index, &request.layouts[s.arg])?;
             let when = b.conds(&s.when)?;
@@ -139,7 +145,6 @@ fn bind(request: &Request<'_>) -> Result<Flat> {
         inner,
         values,
         stores,
-        arg_dtypes: comp.args.iter().map(|a| a.dtype).collect(),
         frozen: comp.args.iter().map(|a| a.frozen).collect(),
         limits,
         extents,
@@ -149,6 +154,8 @@ fn bind(request: &Request<'_>) -> Result<Flat> {
 struct Binder<'a, 'b> {
     reader: &'a mut Reader<'b>,
     request: &'a Request<'a>,
+    /// Arguments without elements: no point of any domain can read or write them.
+    empty: &'a [bool],
 }
 
 impl Binder<'_, '_> {
@@ -172,6 +179,7 @@ impl Binder<'_, '_> {
             Def::Const(c) => FlatDef::Const(*c),
             Def::Index(e) => FlatDef::Index(self.reader.read(e)?),
             Def::Pred(conds) => FlatDef::Pred(self.conds(conds)?),
+            Def::Load { arg, fill, .. } if self.empty[*arg] => FlatDef::Const(*fill),
             Def::Load { arg, index, when, fill } => FlatDef::Load {
                 arg: *arg,
                 index: self.index(index, &self.request.layouts[*arg])?,
@@ -202,9 +210,9 @@ impl Flat {
         &self.values[id as usize]
     }
 
-    /// Some parallel axis has no points.
+    /// Nothing to store, or some parallel axis has no points.
     pub(crate) fn empty_domain(&self) -> bool {
-        (0..self.extents.len()).any(|a| !self.inner.has(a) && self.extents[a] == 0)
+        self.stores.is_empty() || (0..self.extents.len()).any(|a| !self.inner.has(a) && self.extents[a] == 0)
     }
 
     /// Product of the extents of a set of axes.
@@ -215,6 +223,17 @@ impl Flat {
     /// The set without axes that have one point.
     pub(crate) fn live(&self, set: AxisSet) -> AxisSet {
         set.iter().filter(|&a| self.extents[a] != 1).collect()
+    }
+
+    /// A scan along an axis of one point is a reduction over nothing.
+    fn scans_of_one(&mut self) {
+        for v in &mut self.values {
+            if let FlatDef::Scan { combiner, src, axis, index } = &v.def
+                && self.extents[*axis] == 1
+            {
+                v.def = FlatDef::Reduce { combiner: *combiner, src: src.clone(), axes: AxisSet::default(), index: *index };
+            }
+        }
     }
 
     fn for_each_lin(&self, f: &mut dyn FnMut(&Lin)) {

@@ -33,6 +33,8 @@ pub(crate) fn products(flat: &Flat) -> Option<Products> {
         return None;
     }
     let (batch, m, n, k) = first;
+    let parallel: AxisSet = flat.order.iter().copied().filter(|&a| !flat.inner.has(a)).collect();
+    let batch = batch.union(flat.live(parallel).minus(m).minus(n));
     let many = |set: AxisSet| flat.points(set) > 1;
     (many(m) && many(n) && many(k)).then_some(Products { contracts, batch, m, n, k })
 }

@@ -83,8 +83,12 @@ impl Lowering<'_> {
         let levels: BTreeSet<usize> = plan.keys().map(|k| k.0).collect();
         for level in levels {
             self.prelude(level)?;
-            for ((_, axes), roots) in plan.iter().filter(|((l, axes), _)| *l == level && !axes.is_empty()) {
-                self.loop_stage(*axes, roots, &resident)?;
+            for ((_, axes), roots) in plan.iter().filter(|((l, _), _)| *l == level) {
+                let stored_already = |r: &Root| axes.is_empty() && matches!(r, Root::Store(_));
+                let roots: Vec<Root> = roots.iter().copied().filter(|r| !stored_already(r)).collect();
+                if !roots.is_empty() {
+                    self.loop_stage(*axes, &roots, &resident)?;
+                }
             }
         }
         Ok(())

@@ -66,7 +66,7 @@ pub fn run_compiled(graph: &Graph, inputs: &[HostTensor], config: &Config) -> Re
 pub fn cpu_runtimes() -> Vec<Runtime> {
     let runtime = |name: &'static str, fuse: bool, threads: usize| {
         let config = Config { fuse, threads, ..Config::default() };
-        Runtime::new(name, Profile::Tame, Tolerance::Close, move |graph, inputs| run_compiled(graph, inputs, &config))
+        Runtime::new(name, Profile::Tame, Tolerance::CLOSE, move |graph, inputs| run_compiled(graph, inputs, &config))
     };
     vec![runtime("cpu fused", true, 1), runtime("cpu fused, 2 threads", true, 2), runtime("cpu eager", false, 1)]
 }

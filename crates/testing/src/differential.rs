@@ -5,7 +5,7 @@ use graph::{Graph, HostTensor, interp, text};
 use transform::simplify;
 
 use crate::generate::{self, Profile};
-use crate::tolerance::{Tolerance, compare};
+use crate::tolerance::{Tolerance, compare, for_graph};
 use crate::{Cursor, seed_bytes};
 
 /// Runs a graph on arguments, one per input slot.
@@ -109,7 +109,7 @@ pub enum Outcome {
 /// A runtime error where the oracle has a result, or results that differ; the message has the program text.
 pub fn check(case: &Case, runtime: &Runtime) -> Result<Outcome> {
     let Ok(want) = interpret(&case.graph, &case.inputs) else { return Ok(Outcome::Refused) };
-    let result = (runtime.run)(&case.graph, &case.inputs).and_then(|got| compare(&want, &got, runtime.tolerance));
+    let result = (runtime.run)(&case.graph, &case.inputs).and_then(|got| compare(&want, &got, for_graph(runtime.tolerance, &case.graph)));
     let shapes: Vec<String> = case.inputs.iter().map(|t| format!("{t:?}")).collect();
     result
         .map(|()| Outcome::Agreed)
@@ -119,5 +119,11 @@ pub fn check(case: &Case, runtime: &Runtime) -> Result<Outcome> {
 /// Whether a runtime disagrees with the oracle on a program that the oracle runs; for [`crate::reduce()`].
 pub fn fails(graph: &Graph, inputs: &[HostTensor], runtime: &Runtime) -> bool {
     let Ok(want) = interpret(graph, inputs) else { return false };
-    (runtime.run)(graph, inputs).and_then(|got| compare(&want, &got, runtime.tolerance)).is_err()
+    (runtime.run)(graph, inputs).and_then(|got| compare(&want, &got, for_graph(runtime.tolerance, graph))).is_err()
+}
+
+/// How a program fails on a runtime, as text; empty if it does not.
+pub fn again(graph: &Graph, inputs: &[HostTensor], runtime: &Runtime) -> String {
+    let result = interpret(graph, inputs).and_then(|want| (runtime.run)(graph, inputs).and_then(|got| compare(&want, &got, for_graph(runtime.tolerance, graph))));
+    result.err().map_or_else(String::new, |e| e.to_string())
 }

@@ -1,7 +1,7 @@
 //! How far results may differ: the one place of tolerances.
 
 use base::{Error, ErrorKind, Result};
-use graph::HostTensor;
+use graph::{Graph, HostTensor, Type};
 use scalar::{DType, Scalar};
 
 /// How to compare two results.
@@ -17,6 +17,8 @@ pub enum Tolerance {
         /// How many times the dtype's bounds.
         factor: f64,
     },
+    /// As `Close` with factor 1, but never tighter than the bounds of another dtype: values may have passed through it.
+    CloseAs(DType),
 }
 
 impl Tolerance {
@@ -74,10 +76,28 @@ pub fn agree(want: Scalar, got: Scalar, tolerance: Tolerance) -> bool {
     match tolerance {
         Tolerance::Exact => false,
         Tolerance::Equal => w == g,
-        Tolerance::Close { factor } => {
-            let (absolute, relative) = bounds(want.dtype());
-            w == g || (w.is_finite() && g.is_finite() && (w - g).abs() <= factor * (absolute + relative * w.abs()))
+        Tolerance::Close { factor } => w == g || within(w, g, factor, bounds(want.dtype())),
+        Tolerance::CloseAs(d) => {
+            let (own, other) = (bounds(want.dtype()), bounds(d));
+            w == g || within(w, g, 1.0, (own.0.max(other.0), own.1.max(other.1)))
         }
+    }
+}
+
+fn within(w: f64, g: f64, factor: f64, (absolute, relative): (f64, f64)) -> bool {
+    w.is_finite() && g.is_finite() && (w - g).abs() <= factor * (absolute + relative * w.abs())
+}
+
+/// `CLOSE` loosened to the least precise float dtype of a graph; other tolerances stay.
+pub fn for_graph(tolerance: Tolerance, graph: &Graph) -> Tolerance {
+    let dtypes = graph.nodes.iter().filter_map(|n| match &n.ty {
+        Type::Tensor(t) => Some(t.dtype),
+        Type::Tuple(_) => None,
+    });
+    let weakest = dtypes.filter(|d| d.is_float()).max_by(|a, b| bounds(*a).0.total_cmp(&bounds(*b).0));
+    match (tolerance, weakest) {
+        (Tolerance::Close { factor: 1.0 }, Some(d)) => Tolerance::CloseAs(d),
+        _ => tolerance,
     }
 }
 

@@ -1,0 +1,28 @@
+test plan
+# row 4: softmax, masked fill before it, and all-masked rows give 0
+# golden 1
+func safe_softmax(scores: f32[8, 12, 512, 512], hidden: bool[8, 1, 512, 512]) -> (y) {
+  %2 = const f32 -inf : f32[]   # masked_fill @ model.rs:11
+  %3 = view.expand %hidden [8, 12, 512, 512] : bool[8, 12, 512, 512]   # masked_fill @ model.rs:11
+  %4 = view.reshape %2 [1, 1, 1, 1] : f32[1, 1, 1, 1]   # masked_fill @ model.rs:11
+  %5 = view.expand %4 [8, 12, 512, 512] : f32[8, 12, 512, 512]   # masked_fill @ model.rs:11
+  %6 = select %3, %5, %scores : f32[8, 12, 512, 512]   # masked_fill @ model.rs:11
+  %7 = reduce.max %6 [3] : f32[8, 12, 512]   # softmax @ model.rs:12
+  %8 = view.reshape %7 [8, 12, 512, 1] : f32[8, 12, 512, 1]   # softmax @ model.rs:12
+  %9 = view.expand %8 [8, 12, 512, 512] : f32[8, 12, 512, 512]   # softmax @ model.rs:12
+  %10 = sub %6, %9 : f32[8, 12, 512, 512]   # softmax @ model.rs:12
+  %11 = exp %10 : f32[8, 12, 512, 512]   # softmax @ model.rs:12
+  %12 = reduce.sum %11 [3] : f32[8, 12, 512]   # softmax @ model.rs:12
+  %13 = view.reshape %12 [8, 12, 512, 1] : f32[8, 12, 512, 1]   # softmax @ model.rs:12
+  %14 = view.expand %13 [8, 12, 512, 512] : f32[8, 12, 512, 512]   # softmax @ model.rs:12
+  %15 = div %11, %14 : f32[8, 12, 512, 512]   # softmax @ model.rs:12
+  %16 = reduce.all %hidden [3] : bool[8, 1, 512]   # all @ model.rs:13
+  %17 = view.reshape %16 [8, 1, 512, 1] : bool[8, 1, 512, 1]   # all @ model.rs:13
+  %18 = const f32 0.0 : f32[]   # masked_fill @ model.rs:14
+  %19 = view.expand %17 [8, 12, 512, 512] : bool[8, 12, 512, 512]   # masked_fill @ model.rs:14
+  %20 = view.reshape %18 [1, 1, 1, 1] : f32[1, 1, 1, 1]   # masked_fill @ model.rs:14
+  %21 = view.expand %20 [8, 12, 512, 512] : f32[8, 12, 512, 512]   # masked_fill @ model.rs:14
+  %22 = select %19, %21, %15 : f32[8, 12, 512, 512]   # masked_fill @ model.rs:14
+  return y = %22
+}
+----

@@ -3,7 +3,7 @@
 use base::{Error, Result};
 
 /// `metric op value`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Claim {
     text: String,
     metric: String,

@@ -46,10 +46,6 @@ impl Failure {
     pub(crate) fn new(error: Error, help: impl Into<String>) -> Failure {
         Failure { error, help: help.into() }
     }
-    /// Adds where it happened.
-    pub(crate) fn context(self, what: impl Into<String>) -> Failure {
-        Failure { error: self.error.context(what), help: self.help }
-    }
     /// The exit code of its kind.
     pub(crate) fn code(&self) -> u8 {
         match self.error.kind {
@@ -102,7 +98,7 @@ mod tests {
         assert_eq!(Failure::from(Error::unsupported("x")).code(), 3);
         assert_eq!(Failure::from(Error::new(ErrorKind::Mismatch, "x")).code(), 1);
         assert_eq!(Failure::from(Error::internal("x")).code(), 4);
-        let shown = Failure::invalid("no such thing", "try another").context("here").render(&Style::plain());
+        let shown = Failure::new(Error::invalid("no such thing").context("here"), "try another").render(&Style::plain());
         assert_eq!(shown, "error: here: no such thing\nhelp: try another");
     }
 }

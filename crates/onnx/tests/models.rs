@@ -1,4 +1,4 @@
-//! Real models through the interpreter at small sizes, against ONNX Runtime. Each is imported once for all sizes.
+//! Real models, fused and through the interpreter, against ONNX Runtime. Each is imported and compiled once for all sizes.
 
 mod common;
 
@@ -15,8 +15,14 @@ fn check(model: &str, cases: &[&str], rtol: f64, atol: f64) {
     }
     let import = onnx::load(&file, &LoadOptions::default()).unwrap_or_else(|e| panic!("{model}: {e}"));
     graph::verify(&import.module.graph).unwrap_or_else(|e| panic!("{model}: {e}"));
+    let executable = driver::compile(&import.module, &base::Config::default()).unwrap_or_else(|e| panic!("{model}: {e}"));
     for case in cases {
         let read = |stem: &str| read_numbered(&folder.join(case), stem).expect("stored by reference.py");
+        let ran = executable.run(&read("input")).unwrap_or_else(|e| panic!("{model} {case}: {e}"));
+        if let Some(why) = differences(&ran, &read("output"), rtol, atol) {
+            panic!("{model} {case}, fused: {why}");
+        }
+        assert!(executable.remarks(&read("input")).is_ok_and(|r| r.is_empty()), "{model} {case}: some kernel fell back");
         let have = interpret(&import.module, &read("input")).unwrap_or_else(|e| panic!("{model} {case}: {e}"));
         if let Some(why) = differences(&have, &read("output"), rtol, atol) {
             panic!("{model} {case}: {why}");

@@ -25,6 +25,11 @@ pub(crate) fn interpret(module: &Module, inputs: &[HostTensor]) -> Result<Vec<Ho
     interp::run(&module.graph, &arguments(module, inputs)?, interp::Options::default())
 }
 
+/// Compiles and runs fused.
+pub(crate) fn fused(module: &Module, inputs: &[HostTensor]) -> Result<Vec<HostTensor>> {
+    driver::compile(module, &base::Config::default())?.run(inputs)
+}
+
 /// One tensor per input slot: frozen data where there is some, else the given inputs in order.
 pub(crate) fn arguments(module: &Module, inputs: &[HostTensor]) -> Result<Vec<HostTensor>> {
     let mut given = inputs.iter();

@@ -47,8 +47,8 @@ fn ops() -> Result<Vec<(&'static str, Graph)>> {
     ])
 }
 
-/// Seeded values in (−1, 1) for every input.
-fn made_up(graph: &Graph) -> Result<Vec<HostTensor>> {
+/// Seeded values in (−1, 1), or 0 and 1 for integers, for every input that is not frozen; unknown extents are 64.
+pub(crate) fn made_up(graph: &Graph) -> Result<Vec<HostTensor>> {
     let mut state = 1u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -57,9 +57,12 @@ fn made_up(graph: &Graph) -> Result<Vec<HostTensor>> {
     graph
         .inputs
         .iter()
+        .filter(|d| !d.frozen)
         .map(|d| {
-            let shape: Vec<usize> = d.ty.shape.iter().map(|s| s.as_int().unwrap_or(1) as usize).collect();
-            let values: Vec<f64> = (0..shape.iter().product()).map(|_| next()).collect();
+            let extent = |(axis, s): (usize, &scalar::Sym)| s.as_int().unwrap_or(if axis == 0 { 1 } else { 64 }) as usize;
+            let shape: Vec<usize> = d.ty.shape.iter().enumerate().map(extent).collect();
+            let mut value = || if d.ty.dtype.is_float() { next() } else { (next() + 1.0).floor() };
+            let values: Vec<f64> = (0..shape.iter().product()).map(|_| value()).collect();
             Ok(HostTensor::from_f64s(d.ty.dtype, &shape, &values))
         })
         .collect()
@@ -82,14 +85,10 @@ fn row(name: &str, module: &Module, inputs: Option<Vec<HostTensor>>, threads: us
     let (from, mut to) = (vec![1u8; bytes / 2], vec![0u8; bytes / 2]);
     let times = interleaved(
         rounds,
-        &mut [
-            &mut || fused.run_arrays(&arrays).map(drop),
-            &mut || eager.run_arrays(&arrays).map(drop),
-            &mut || {
-                copy(&from, &mut to, threads);
-                Ok(())
-            },
-        ],
+        &mut [&mut || fused.run_arrays(&arrays).map(drop), &mut || eager.run_arrays(&arrays).map(drop), &mut || {
+            copy(&from, &mut to, threads);
+            Ok(())
+        }],
     )?;
     let (fused_time, eager_time, copy_time) = (times[0], times[1], times[2]);
     let kernels = fused.profile(&inputs, 5)?;

@@ -64,7 +64,8 @@ pub(crate) fn residual_norm(n: i64, m: i64) -> Result<Graph> {
     let (x, r) = (input(&mut b, "x", &[n, m])?, input(&mut b, "r", &[n, m])?);
     let (w, c) = (input(&mut b, "w", &[m])?, input(&mut b, "b", &[m])?);
     let s = origin(&mut b, "add", |b| b.map(ScalarOp::Add, &[x, r]))?;
-    let out = origin(&mut b, "layer_norm", |b| compose::layer_norm(b, s, 1, compose::Affine { weight: Some(w), bias: Some(c) }, 1e-5))?;
+    let out =
+        origin(&mut b, "layer_norm", |b| compose::layer_norm(b, s, 1, compose::Affine { weight: Some(w), bias: Some(c) }, 1e-5))?;
     b.output("s", s)?;
     b.output("out", out)?;
     Ok(b.finish())
@@ -113,9 +114,7 @@ pub(crate) fn stencil(steps: usize) -> Result<Graph> {
     let mut x = input(&mut b, "x", &[(2 * steps + 1024) as i64])?;
     for _ in 0..steps {
         let n = b.shape(x)[0].clone() - 2;
-        let parts = (0..3)
-            .map(|o| b.slice(x, [Sym::from(o as i64)], [n.clone()], &[1]))
-            .collect::<Result<Vec<_>>>()?;
+        let parts = (0..3).map(|o| b.slice(x, [Sym::from(o as i64)], [n.clone()], &[1])).collect::<Result<Vec<_>>>()?;
         let sum = b.map(ScalarOp::Add, &[parts[0], parts[1]])?;
         x = b.map(ScalarOp::Add, &[sum, parts[2]])?;
     }
@@ -165,9 +164,8 @@ pub(crate) fn transformer(layers: usize) -> Result<Graph> {
     let mut b = Builder::new("transformer");
     let mut x = input(&mut b, "x", &[64, 256])?;
     for i in 0..layers {
-        let mut weight = |b: &mut Builder, name: &str, shape: &[i64]| {
-            b.input(&format!("{name}{i}"), DType::F32, shape.iter().copied(), true)
-        };
+        let mut weight =
+            |b: &mut Builder, name: &str, shape: &[i64]| b.input(&format!("{name}{i}"), DType::F32, shape.iter().copied(), true);
         let qkv = weight(&mut b, "qkv", &[768, 256])?;
         let out = weight(&mut b, "out", &[256, 256])?;
         let (up, down) = (weight(&mut b, "up", &[1024, 256])?, weight(&mut b, "down", &[256, 1024])?);

@@ -6,6 +6,7 @@
 mod compile;
 mod cpu;
 mod graphs;
+mod profile;
 mod stats;
 
 use std::process::ExitCode;
@@ -16,7 +17,8 @@ fn main() -> ExitCode {
     let result = match words[..] {
         ["bench", "cpu"] => cpu::bench(),
         ["bench", "compile"] => compile::bench(),
-        _ => Err(base::Error::invalid("usage: cargo xtask bench cpu | cargo xtask bench compile")),
+        ["profile", model] => profile::profile(model),
+        _ => Err(base::Error::invalid("usage: cargo xtask bench cpu | bench compile | profile MODEL")),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -309,11 +309,7 @@ impl Executable {
     fn run_opaque(&self, node: NodeId, kernel: &Kernel, instance: &Instance, values: &mut Values) -> Result<()> {
         let plan = &self.compiled.plan;
         let n = plan.graph.node(node);
-        let args = n
-            .args
-            .iter()
-            .map(|&a| to_host(&self.array_of(a, instance, values)?))
-            .collect::<Result<Vec<_>>>()?;
+        let args = n.args.iter().map(|&a| to_host(&self.array_of(a, instance, values)?)).collect::<Result<Vec<_>>>()?;
         let results = match &n.op {
             Op::Call(name, attrs) => graph::call::eval(name, &args, attrs)?,
             Op::Region(region) => self.regions.run(node, region, &args, &instance.dims)?,
@@ -356,12 +352,7 @@ impl Executable {
     }
 }
 
-fn view(
-    base: &Array,
-    shape: Vec<usize>,
-    shown: &fuse::Strided,
-    number: &dyn Fn(&scalar::Sym) -> Result<i64>,
-) -> Result<Array> {
+fn view(base: &Array, shape: Vec<usize>, shown: &fuse::Strided, number: &dyn Fn(&scalar::Sym) -> Result<i64>) -> Result<Array> {
     let strides = shown.strides.iter().map(|s| number(s).map(|n| n as isize)).collect::<Result<Vec<_>>>()?;
     let offset = (base.offset as i64 + number(&shown.offset)?).max(0) as usize;
     Ok(Array { buffer: base.buffer.clone(), dtype: base.dtype, shape, strides, offset })

@@ -32,11 +32,8 @@ pub(crate) struct Instance {
 impl Instance {
     pub(crate) fn new(plan: &Plan, dims: BTreeMap<Var, i64>, device: &Device, config: &Config) -> Result<Instance> {
         let mut remarks = Vec::new();
-        let kernels = plan
-            .kernels
-            .iter()
-            .map(|k| ready(plan, k, &dims, device, config, &mut remarks))
-            .collect::<Result<Vec<_>>>()?;
+        let kernels =
+            plan.kernels.iter().map(|k| ready(plan, k, &dims, device, config, &mut remarks)).collect::<Result<Vec<_>>>()?;
         Ok(Instance { dims, kernels, remarks })
     }
 }

@@ -17,8 +17,8 @@ mod verify;
 
 pub use compile::{Compiled, compile, passes};
 pub use executable::Executable;
-pub use instance::program_of as tile_program;
 pub use host::{to_array, to_host};
+pub use instance::program_of as tile_program;
 pub use report::{EdgeReport, KernelReport, Report, Totals};
 pub use verify::{Deviation, Tolerance};
 

@@ -287,7 +287,14 @@ impl<'a> Build<'a> {
         self.reduced(operand, axes, at).0
     }
 
-    fn eval_reduce(&mut self, node: NodeId, combiner: Combiner, axes: &[usize], at: &[Sym], when: &Conds) -> Result<ValueId, Refusal> {
+    fn eval_reduce(
+        &mut self,
+        node: NodeId,
+        combiner: Combiner,
+        axes: &[usize],
+        at: &[Sym],
+        when: &Conds,
+    ) -> Result<ValueId, Refusal> {
         let args = self.graph.node(node).args.clone();
         let (index, reduced) = self.reduced(args[0], axes, at);
         self.outer.insert(self.free_of_all(at));

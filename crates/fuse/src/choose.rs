@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use base::{Code, Config, Remark};
 use graph::{Graph, NodeId, Op, OriginId};
-use kernel::{Estimate, Summary, Target, estimate};
+use kernel::{Class, Def, Estimate, Summary, Target, estimate};
 
 use crate::build::{Built, Group, Refusal, build};
-use crate::cost::{legal, summarise};
+use crate::cost::{class, legal, summarise};
 use crate::order::Order;
 use crate::plan::{Kernel, Plan, Step, Storage};
 use crate::sizes::Sizes;
@@ -47,6 +47,21 @@ struct State<'a> {
     /// Writes that overwrite a buffer which a node reads.
     before_write: BTreeMap<NodeId, Vec<NodeId>>,
     order: Order,
+}
+
+/// Refuses pairs whose classes can never share a kernel, before anything is built.
+fn incompatible(a: &Chosen, b: &Chosen) -> Result<(), Refusal> {
+    let class_of = |c: &Chosen| c.built.as_ref().map(|b| class(&b.comp));
+    let reduces =
+        |c: &Chosen| c.built.as_ref().is_some_and(|b| b.comp.values.iter().any(|v| matches!(v.def, Def::Reduce { .. })));
+    let product = |c: &Chosen| class_of(c) == Some(Class::Contraction);
+    if product(a) && reduces(b) || product(b) && reduces(a) {
+        return Err(Refusal::new(Code::F13, "a reduction cannot share the tiles of a matrix product"));
+    }
+    if product(a) && product(b) && a.summary.contract_flops != b.summary.contract_flops {
+        return Err(Refusal::new(Code::F03, "products over different rows or columns"));
+    }
+    Ok(())
 }
 
 /// What would lift a refusal.
@@ -100,7 +115,8 @@ pub(crate) fn explain(plan: &Plan, target: &Target, config: &Config) -> Vec<Rema
     let (graph, kernels) = (&plan.graph, &plan.kernels);
     let users = graph.users();
     let values = Values::new(graph);
-    let in_place = plan.storage.iter().filter(|(_, s)| matches!(s, Storage::Write { copy: false, .. })).map(|(v, _)| *v).collect();
+    let in_place =
+        plan.storage.iter().filter(|(_, s)| matches!(s, Storage::Write { copy: false, .. })).map(|(v, _)| *v).collect();
     let mut state = State::new(graph, &values, &users, &plan.sizes, target, config, &in_place);
     for (g, k) in kernels.iter().enumerate() {
         let group = Group { members: k.members.iter().copied().collect(), outputs: k.outputs.clone() };
@@ -313,6 +329,7 @@ impl<'a> State<'a> {
         let (Some(ga), Some(gb)) = (self.group(a), self.group(b)) else {
             return Err(Refusal::new(Code::F14, "merged already"));
         };
+        incompatible(ga, gb)?;
         let members: BTreeSet<NodeId> = ga.group.members.union(&gb.group.members).copied().collect();
         self.admissible(&members)?;
         let name = |g: usize| {
@@ -396,7 +413,8 @@ impl<'a> State<'a> {
         let producer = self.group(g)?;
         let built = producer.built.as_ref()?;
         let pointwise = built.comp.inner().is_empty() && built.comp.stores.iter().all(|s| s.combine.is_none());
-        let plain = producer.group.members.iter().all(|&m| matches!(self.graph.node(m).op, Op::Map(_) | Op::Gather(_) | Op::Concat(_)));
+        let plain =
+            producer.group.members.iter().all(|&m| matches!(self.graph.node(m).op, Op::Map(_) | Op::Gather(_) | Op::Concat(_)));
         let shown = producer.group.outputs.iter().any(|v| self.values.is_output[v.index()]);
         let readers = self.successors(g);
         if !pointwise || !plain || shown || readers.is_empty() || readers.len() > 16 {

@@ -1,7 +1,10 @@
 //! What a built group costs, and whether one kernel can run it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use base::Code;
 use kernel::{AxisSet, Class, Comp, Def, Summary, Target, ValueId, op_cost};
+use scalar::ScalarOp;
 
 use crate::build::Refusal;
 use crate::sizes::Sizes;
@@ -152,7 +155,9 @@ pub fn summarise(comp: &Comp, sizes: &Sizes, target: &Target) -> Summary {
                 let work = 2.0 * points(v.free.union(*axes));
                 if is_matrix_product(comp, id as ValueId) {
                     s.contract_flops += work;
-                    s.packed += 2.0 * (points(comp.value(*a).free) + points(comp.value(*b).free));
+                    for operand in [*a, *b] {
+                        s.packed += pack_bytes(comp, operand) * points(comp.value(operand).free);
+                    }
                 } else {
                     s.ops += work;
                 }
@@ -164,6 +169,7 @@ pub fn summarise(comp: &Comp, sizes: &Sizes, target: &Target) -> Summary {
     for (arg, points) in comp.args.iter().zip(read) {
         s.read += points.min(sizes.elements(&arg.shape)) * arg.dtype.size() as f64;
     }
+    s.read += read_again(comp, sizes, target);
     for store in &comp.stores {
         let at = store.index.iter().fold(comp.value(store.value).free, |set, e| set.union(comp.free_of(e)));
         s.written += points(at) * comp.args[store.arg].dtype.size() as f64;
@@ -173,4 +179,74 @@ pub fn summarise(comp: &Comp, sizes: &Sizes, target: &Target) -> Summary {
     let workers = if serial { 1.0 } else { points(parallel).clamp(1.0, target.cores as f64) };
     s.ops *= target.cores as f64 / workers;
     s
+}
+
+/// Bytes per element that packing an operand moves beyond reading it: little for a plain read, much for one that is
+/// computed while packing (it goes through the tile VM and is computed again for every block of the other operand), nothing
+/// for frozen data, whose panels are kept.
+fn pack_bytes(comp: &Comp, operand: ValueId) -> f64 {
+    let mut plain = operand;
+    while let Def::Op(ScalarOp::Cast(_), args) = &comp.value(plain).def {
+        plain = args[0];
+    }
+    let below = reachable(comp, operand);
+    let frozen = below.iter().all(|&v| !matches!(&comp.value(v).def, Def::Load { arg, .. } if !comp.args[*arg].frozen));
+    match comp.value(plain).def {
+        _ if frozen => 0.0,
+        Def::Load { .. } => 2.0,
+        _ => 14.0,
+    }
+}
+
+/// Bytes that later stages of a row kernel read again, because the data of one row does not stay in the cache.
+fn read_again(comp: &Comp, sizes: &Sizes, target: &Target) -> f64 {
+    let inner = comp.inner();
+    if inner.is_empty() {
+        return 0.0;
+    }
+    let points = |set: AxisSet| set.iter().map(|a| sizes.eval(&comp.axes[a].extent)).product::<f64>();
+    let mut stages: BTreeMap<ValueId, BTreeSet<usize>> = Default::default();
+    for (level, root) in roots(comp) {
+        for v in reachable(comp, root) {
+            let inner_load = matches!(comp.value(v).def, Def::Load { .. }) && !comp.value(v).free.and(inner).is_empty();
+            if inner_load {
+                stages.entry(v).or_default().insert(level);
+            }
+        }
+    }
+    let bytes = |v: &ValueId, set: AxisSet| points(set) * comp.value(*v).dtype.size() as f64;
+    let row: f64 = stages.keys().map(|v| bytes(v, comp.value(*v).free.and(inner))).sum();
+    if row <= target.l2 as f64 {
+        return 0.0;
+    }
+    stages.iter().map(|(v, levels)| (levels.len() - 1) as f64 * bytes(v, comp.value(*v).free)).sum()
+}
+
+/// Reductions and stored values, each with the number of reductions that must be complete before it.
+fn roots(comp: &Comp) -> Vec<(usize, ValueId)> {
+    let mut done = vec![0; comp.values.len()];
+    let mut out = Vec::new();
+    for id in 0..comp.values.len() as ValueId {
+        let before = comp.operands(id).iter().map(|&o| done[o as usize]).max().unwrap_or(0);
+        let reduces = matches!(comp.value(id).def, Def::Reduce { .. } | Def::Contract { .. });
+        done[id as usize] = before + usize::from(reduces);
+        if reduces {
+            out.extend(comp.operands(id).iter().map(|&o| (before, o)));
+        }
+    }
+    out.extend(comp.stores.iter().map(|s| (done[s.value as usize], s.value)));
+    out
+}
+
+/// Values that a root needs, down to completed reductions.
+fn reachable(comp: &Comp, root: ValueId) -> BTreeSet<ValueId> {
+    let mut seen = BTreeSet::new();
+    let mut stack = vec![root];
+    while let Some(v) = stack.pop() {
+        let done = matches!(comp.value(v).def, Def::Reduce { .. } | Def::Contract { .. });
+        if !done && seen.insert(v) {
+            stack.extend(comp.operands(v));
+        }
+    }
+    seen
 }

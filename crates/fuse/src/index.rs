@@ -33,7 +33,11 @@ pub fn pull(view: &View, operand: &Shape, output: &Shape, at: &[Sym], facts: &Fa
             plain(index.map(|((i, from), to)| if from.is_one() && !to.is_one() { Sym::from(0) } else { i.clone() }).collect())
         }
         View::Slice { start, step, .. } => {
-            plain(at.iter().zip(start).zip(step).map(|((i, s), &k)| (i * &Sym::from(k) + s.clone()).simplify(facts)).collect())
+            let read = |((i, s), &k): ((&Sym, &Sym), &i64)| match (s.is_zero(), k) {
+                (true, 1) => i.clone(),
+                _ => (i * &Sym::from(k) + s.clone()).simplify(facts),
+            };
+            plain(at.iter().zip(start).zip(step).map(read).collect())
         }
         View::Flip(axes) => plain(
             at.iter()
@@ -41,7 +45,7 @@ pub fn pull(view: &View, operand: &Shape, output: &Shape, at: &[Sym], facts: &Fa
                 .map(|(d, i)| if axes.contains(&d) { (operand[d].clone() - 1 - i.clone()).simplify(facts) } else { i.clone() })
                 .collect(),
         ),
-        View::Pad { lo, interior, value, .. } => pull_pad(operand, lo, interior, *value, at, facts),
+        View::Pad { lo, hi, interior, value } => pull_pad(operand, lo, hi, interior, *value, at, facts),
         View::Window { axis, stride, dilation, .. } => {
             let tap = at[at.len() - 1].clone();
             let mut index = at[..at.len() - 1].to_vec();
@@ -51,10 +55,14 @@ pub fn pull(view: &View, operand: &Shape, output: &Shape, at: &[Sym], facts: &Fa
     }
 }
 
-fn pull_pad(operand: &Shape, lo: &Shape, interior: &[i64], value: Scalar, at: &[Sym], facts: &Facts) -> Pulled {
+fn pull_pad(operand: &Shape, lo: &Shape, hi: &Shape, interior: &[i64], value: Scalar, at: &[Sym], facts: &Facts) -> Pulled {
     let mut index = Vec::with_capacity(at.len());
     let mut when = Vec::new();
     for (d, i) in at.iter().enumerate() {
+        if lo[d].is_zero() && hi[d].is_zero() && interior[d] == 0 {
+            index.push(i.clone());
+            continue;
+        }
         let inside = (i.clone() - lo[d].clone()).simplify(facts);
         let step = Sym::from(interior[d] + 1);
         let span = if interior[d] == 0 { operand[d].clone() } else { ((operand[d].clone() - 1) * &step + 1).simplify(facts) };
@@ -107,6 +115,10 @@ pub fn reindex(from: &Shape, to: &Shape, at: &[Sym], facts: &Facts) -> Vec<Sym> 
     }
     let mut out = Vec::with_capacity(to.len());
     for (f, t) in segments(from, to, facts) {
+        if f.len() == 1 && t.len() == 1 {
+            out.push(at[f.start].clone());
+            continue;
+        }
         let linear = linearise(&from[f.clone()], &at[f], facts);
         delinearise(&linear, &to[t], facts, &mut out);
     }

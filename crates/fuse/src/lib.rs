@@ -22,8 +22,7 @@ mod values;
 
 pub use build::{Group, Refusal};
 pub use cost::{class, summarise};
-pub use prepare::prepare;
 pub use plan::{Kernel, Plan, Source, Step, Storage, plan, unfused};
+pub use prepare::prepare;
 pub use sizes::Sizes;
 pub use strides::Strided;
-

@@ -72,7 +72,13 @@ impl Order {
     }
 
     /// Refuses a merge that would make a cycle; `name` tells the group that lies between.
-    pub(crate) fn check(&self, a: usize, b: usize, successors: Successors<'_>, name: &dyn Fn(usize) -> String) -> Result<(), Refusal> {
+    pub(crate) fn check(
+        &self,
+        a: usize,
+        b: usize,
+        successors: Successors<'_>,
+        name: &dyn Fn(usize) -> String,
+    ) -> Result<(), Refusal> {
         match self.between(a, b, successors) {
             Ok(_) => Ok(()),
             Err(Some(g)) => Err(Refusal::new(Code::F06, format!("{} lies between", name(g)))),

@@ -45,19 +45,24 @@ pub(crate) fn place(b: &mut Build<'_>, users: &[Vec<NodeId>]) -> Result<Vec<Vec<
             }
         }
     }
-    outputs.iter().map(|&o| output_place(b, o, &places)).collect()
+    outputs.iter().map(|&o| output_place(b, o, anchor, &places)).collect()
 }
 
-fn output_place(b: &Build<'_>, output: NodeId, places: &Places) -> Result<Vec<Sym>, Refusal> {
+/// Position of an output that the spreading may not have reached: that of an output of the same shape, or, beside a
+/// reduction, axes found by extent (whether its rows are the reduction's is checked when it is evaluated).
+fn output_place(b: &mut Build<'_>, output: NodeId, anchor: NodeId, places: &Places) -> Result<Vec<Sym>, Refusal> {
     if let Some(at) = places.get(&output) {
         return Ok(at.clone());
     }
     let shape = b.graph.shape(output);
-    let twin = b.group.outputs.iter().find(|o| places.contains_key(o) && b.graph.shape(**o) == shape);
-    twin.map(|o| places[o].clone()).ok_or_else(|| {
-        let spaces: Vec<String> = b.group.outputs.iter().map(|&o| b.graph.tensor(o).to_string()).collect();
-        Refusal::new(Code::F03, format!("iteration spaces do not align: {}", spaces.join(" and ")))
-    })
+    if let Some(twin) = b.group.outputs.iter().find(|o| places.contains_key(o) && b.graph.shape(**o) == shape) {
+        return Ok(places[twin].clone());
+    }
+    if matches!(b.graph.node(anchor).op, Op::Reduce(..)) {
+        return Ok(fresh(b, output));
+    }
+    let spaces: Vec<String> = b.group.outputs.iter().map(|&o| b.graph.tensor(o).to_string()).collect();
+    Err(Refusal::new(Code::F03, format!("iteration spaces do not align: {}", spaces.join(" and "))))
 }
 
 fn shape_of<'g>(b: &Build<'g>, node: NodeId) -> &'g Shape {

@@ -110,9 +110,10 @@ pub fn plan(graph: Graph, in_place: &BTreeSet<NodeId>, sizes: &Sizes, target: &T
         .enumerate()
         .map(|(n, g)| kernel(&graph, &chosen[g], n, &once))
         .collect::<Vec<_>>();
-    let outputs = graph.outputs.iter().map(|o| {
-        strided(&graph, o.value).ok_or_else(|| Error::internal(format!("output {} has no strided form", o.name)))
-    });
+    let outputs = graph
+        .outputs
+        .iter()
+        .map(|o| strided(&graph, o.value).ok_or_else(|| Error::internal(format!("output {} has no strided form", o.name))));
     let outputs = outputs.collect::<Result<Vec<_>>>()?;
     Ok(Plan { segments: std::iter::once(0..kernels.len()).collect(), kernels, storage, outputs, sizes: sizes.clone(), graph })
 }

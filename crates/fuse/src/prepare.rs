@@ -45,7 +45,11 @@ fn needs_buffer(graph: &Graph, users: &[Vec<NodeId>], id: NodeId, k: usize, arg:
             let readers = &users[arg.index()];
             let parts = readers.iter().filter(|u| matches!(graph.node(**u).op, Op::Concat(_))).count();
             let overwritten = readers.iter().any(|u| matches!(graph.node(*u).op, Op::Write(..)) && graph.node(*u).args[0] == arg);
-            !stored || overwritten || parts > 1 || seen.contains(&arg) || matches!(op, Op::Write(..) | Op::Call(..) | Op::Region(_) | Op::Result(_))
+            !stored
+                || overwritten
+                || parts > 1
+                || seen.contains(&arg)
+                || matches!(op, Op::Write(..) | Op::Call(..) | Op::Region(_) | Op::Result(_))
         }
         _ => false,
     }

@@ -20,7 +20,7 @@ mod verify;
 pub use builder::Builder;
 pub use data::HostTensor;
 pub use ir::{
-    At, ContractSpec, Frozen, Graph, Guard, InputDecl, Module, Node, NodeId, Op, Origin, OriginId, Output, Region, TensorType, Type,
-    View, WriteCombine,
+    At, ContractSpec, Frozen, Graph, Guard, InputDecl, Module, Node, NodeId, Op, Origin, OriginId, Output, Region, TensorType,
+    Type, View, WriteCombine,
 };
 pub use verify::verify;

@@ -33,11 +33,11 @@ impl Target {
             cores: 2,
             bandwidth: 20e9,
             gemm_flops: 150e9,
-            pointwise_ops: 8e9,
+            pointwise_ops: 12e9,
             launch: 3e-6,
             l2: 512 << 10,
             l3: 32 << 20,
-            max_args: 48,
+            max_args: 192,
             max_values: 160,
         }
     }

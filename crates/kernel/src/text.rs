@@ -55,9 +55,8 @@ impl Comp {
 
 impl fmt::Display for Comp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let axis = |inner: bool| {
-            list(self.axes.iter().filter(|a| a.inner == inner).map(|a| format!("{}: {}", a.var.name(), a.extent)))
-        };
+        let axis =
+            |inner: bool| list(self.axes.iter().filter(|a| a.inner == inner).map(|a| format!("{}: {}", a.var.name(), a.extent)));
         writeln!(f, "for ({}) inner ({})", axis(false), axis(true))?;
         for (i, v) in self.values.iter().enumerate() {
             writeln!(f, "  v{i}: {} = {}", v.dtype, self.def_text(&v.def))?;

@@ -66,10 +66,12 @@ fn arrange(flat: &Flat, p: &Products) -> Axes {
     let store = flat.stores.iter().max_by_key(|s| s.index.terms.len()).map(|s| s.index.clone()).unwrap_or_default();
     let by_store = |set: AxisSet| {
         let mut axes: Vec<usize> = flat.order.iter().copied().filter(|&a| set.has(a)).collect();
-        axes.sort_by_key(|&a| std::cmp::Reverse(match store.coef(a) {
-            0 => i64::MAX,
-            c => c.abs(),
-        }));
+        axes.sort_by_key(|&a| {
+            std::cmp::Reverse(match store.coef(a) {
+                0 => i64::MAX,
+                c => c.abs(),
+            })
+        });
         axes
     };
     let (mut m, mut n) = (by_store(p.m), by_store(p.n));

@@ -61,7 +61,8 @@ pub struct Request<'a> {
 /// What the tile program cannot express; the driver then falls back to smaller kernels.
 pub fn lower(request: &Request<'_>) -> Result<TileProgram> {
     let flat = flat::flatten(request)?;
-    let mut program = TileProgram { name: request.name.to_owned(), params: params(request), phases: Vec::new(), checks: Vec::new() };
+    let mut program =
+        TileProgram { name: request.name.to_owned(), params: params(request), phases: Vec::new(), checks: Vec::new() };
     if flat.empty_domain() {
         return Ok(program);
     }

@@ -268,10 +268,7 @@ impl Lowering<'_> {
             FlatDef::Contract { a, b, acc, .. } => (Combiner::Sum, smallvec![self.product(*a, *b, *acc, axes)?], vec![*acc]),
             _ => return Err(unsupported("not a reduction")),
         };
-        let acc = dtypes
-            .iter()
-            .map(|d| self.emit.reg_over(Ty::of(*d), value.free))
-            .collect::<Result<SmallVec<[Reg; 3]>>>()?;
+        let acc = dtypes.iter().map(|d| self.emit.reg_over(Ty::of(*d), value.free)).collect::<Result<SmallVec<[Reg; 3]>>>()?;
         stage.init.push((combiner, acc.clone()));
         self.emit.code.push(Instr::Reduce { combiner, acc: acc.clone(), src, merge: false });
         let code = self.emit.take_code();

@@ -53,8 +53,5 @@ pub(crate) fn tiles(flat: &Flat) -> Tiles {
     };
     let candidates = axes.iter().copied().filter(|&a| a != col && !scans.has(a));
     let row = if room >= 2 { candidates.max_by_key(|&a| (row_score(a), a)) } else { None };
-    Tiles {
-        rows: row.map(|a| (a, (flat.extents[a] as usize).min(room))),
-        cols: Some((col, width)),
-    }
+    Tiles { rows: row.map(|a| (a, (flat.extents[a] as usize).min(room))), cols: Some((col, width)) }
 }

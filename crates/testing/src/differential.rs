@@ -109,7 +109,8 @@ pub enum Outcome {
 /// A runtime error where the oracle has a result, or results that differ; the message has the program text.
 pub fn check(case: &Case, runtime: &Runtime) -> Result<Outcome> {
     let Ok(want) = interpret(&case.graph, &case.inputs) else { return Ok(Outcome::Refused) };
-    let result = (runtime.run)(&case.graph, &case.inputs).and_then(|got| compare(&want, &got, for_graph(runtime.tolerance, &case.graph)));
+    let result =
+        (runtime.run)(&case.graph, &case.inputs).and_then(|got| compare(&want, &got, for_graph(runtime.tolerance, &case.graph)));
     let shapes: Vec<String> = case.inputs.iter().map(|t| format!("{t:?}")).collect();
     result
         .map(|()| Outcome::Agreed)
@@ -124,6 +125,7 @@ pub fn fails(graph: &Graph, inputs: &[HostTensor], runtime: &Runtime) -> bool {
 
 /// How a program fails on a runtime, as text; empty if it does not.
 pub fn again(graph: &Graph, inputs: &[HostTensor], runtime: &Runtime) -> String {
-    let result = interpret(graph, inputs).and_then(|want| (runtime.run)(graph, inputs).and_then(|got| compare(&want, &got, for_graph(runtime.tolerance, graph))));
+    let result = interpret(graph, inputs)
+        .and_then(|want| (runtime.run)(graph, inputs).and_then(|got| compare(&want, &got, for_graph(runtime.tolerance, graph))));
     result.err().map_or_else(String::new, |e| e.to_string())
 }

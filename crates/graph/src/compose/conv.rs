@@ -6,7 +6,7 @@ use scalar::{DType, Scalar, ScalarOp as S, Shape, Sym};
 use super::broadcast::{bad, binary, per_channel, reshape_if};
 use super::index::slice_axis;
 use super::linear::labels;
-use crate::{Builder, NodeId};
+use crate::{Builder, ContractSpec, NodeId};
 
 /// Geometry of a convolution, one entry per spatial axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -185,6 +185,9 @@ pub fn conv_transpose(
     if output_padding.len() != spatial {
         return Err(bad(b, "conv_transpose", &[x, w], format!("needs output_padding for {spatial} spatial axes")));
     }
+    if tiles_exactly(b, w, g, output_padding) {
+        return conv_transpose_tiles(b, x, w, bias, spatial);
+    }
     let mut edges = Vec::new();
     for (i, extra) in output_padding.iter().enumerate() {
         let literal = (b.shape(w)[2 + i].as_int(), g.pads[i].0.as_int(), g.pads[i].1.as_int());
@@ -198,6 +201,35 @@ pub fn conv_transpose(
     let flipped = transposed_weight(b, x, w, g.groups)?;
     let plain = Conv { dilation: g.dilation.clone(), groups: g.groups, ..Conv::new(spatial) };
     conv(b, spread, flipped, bias, &plain)
+}
+
+/// Each input position writes its own tile of the output: the kernel is as large as the stride, and nothing is cut or added.
+fn tiles_exactly(b: &Builder, w: NodeId, g: &Conv, output_padding: &[i64]) -> bool {
+    let kernel = &b.shape(w)[2..];
+    let whole = kernel.iter().zip(&g.stride).all(|(k, s)| k.is(*s));
+    let bare = g.pads.iter().all(|(lo, hi)| lo.is_zero() && hi.is_zero()) && output_padding.iter().all(|&e| e == 0);
+    whole && bare && g.groups == 1 && g.dilation.iter().all(|&d| d == 1)
+}
+
+/// `out[n, o, h·s + i, …] = Σ_c x[n, c, h, …] · w[c, o, i, …]`: a contraction over the channels, then a reshape.
+fn conv_transpose_tiles(b: &mut Builder, x: NodeId, w: NodeId, bias: Option<NodeId>, spatial: usize) -> Result<NodeId> {
+    let (xs, ws) = (b.shape(x).clone(), b.shape(w).clone());
+    let space: Vec<u8> = (0..spatial as u8).map(|i| 3 + 2 * i).collect();
+    let taps: Vec<u8> = (0..spatial as u8).map(|i| 4 + 2 * i).collect();
+    let labels = |first: [u8; 2], rest: &[u8]| first.into_iter().chain(rest.iter().copied()).collect();
+    let pairs: Vec<u8> = space.iter().zip(&taps).flat_map(|(&h, &i)| [h, i]).collect();
+    let acc = b.dtype(x).accumulator();
+    let spec = ContractSpec { a: labels([0, 1], &space), b: labels([1, 2], &taps), out: labels([0, 2], &pairs), acc };
+    let tiles = b.contract(spec, x, w)?;
+    let shape: Shape = [xs[0].clone(), ws[1].clone()].into_iter().chain((0..spatial).map(|i| &xs[2 + i] * &ws[2 + i])).collect();
+    let y = b.reshape(tiles, &shape)?;
+    match bias {
+        Some(v) => {
+            let v = per_channel(b, v, 1, shape.len())?;
+            binary(b, S::Add, y, v)
+        }
+        None => Ok(y),
+    }
 }
 
 /// x with zeros between neighbours and `edges` zeros around; a negative edge crops.

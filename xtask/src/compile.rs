@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use base::{Config, Result};
+use driver::Target;
 use graph::Graph;
-use kernel::Target;
 use serde_json::{Value, json};
 
 use crate::graphs;

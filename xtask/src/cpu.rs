@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use base::{Config, Result};
+use driver::Class;
 use driver::Executable;
 use fuseline::zoo;
 use graph::{Graph, HostTensor, Module};
-use kernel::Class;
 use serde_json::{Value, json};
 
 use crate::graphs;

@@ -103,7 +103,7 @@ pub(crate) fn star(readers: usize) -> Result<Graph> {
     for i in 0..readers {
         let c = full(&mut b, x, i as f32)?;
         let r = b.map(ScalarOp::Mul, &[e, c])?;
-        b.output(&format!("r{i}"), r)?;
+        b.output(format!("r{i}"), r)?;
     }
     Ok(b.finish())
 }
@@ -131,7 +131,7 @@ pub(crate) fn halving(steps: usize) -> Result<Graph> {
     while made < steps {
         let n = b.shape(v)[0].as_int().unwrap_or(0) / 2;
         if n == 0 {
-            b.output(&format!("out{made}"), v)?;
+            b.output(format!("out{made}"), v)?;
             let c = full(&mut b, x, made as f32)?;
             v = b.map(ScalarOp::Add, &[x, c])?;
             made += 1;
@@ -164,7 +164,7 @@ pub(crate) fn transformer(layers: usize) -> Result<Graph> {
     let mut b = Builder::new("transformer");
     let mut x = input(&mut b, "x", &[64, 256])?;
     for i in 0..layers {
-        let mut weight =
+        let weight =
             |b: &mut Builder, name: &str, shape: &[i64]| b.input(&format!("{name}{i}"), DType::F32, shape.iter().copied(), true);
         let qkv = weight(&mut b, "qkv", &[768, 256])?;
         let out = weight(&mut b, "out", &[256, 256])?;

@@ -84,10 +84,10 @@ fn bind_shape(dims: &mut BTreeMap<Var, i64>, decl: &InputDecl, shape: &[usize]) 
 fn make_up(model: &Model, vars: &BTreeSet<Var>, dims: &mut BTreeMap<Var, i64>) {
     let mut made = Vec::new();
     for &v in vars {
-        if !dims.contains_key(&v) {
+        if let std::collections::btree_map::Entry::Vacant(place) = dims.entry(v) {
             let size = within(&model.graph().facts, v, if is_batch(model, v) { 1 } else { PLAIN_SIZE });
             made.push(format!("{v}={size}"));
-            dims.insert(v, size);
+            place.insert(size);
         }
     }
     if !made.is_empty() {

@@ -23,4 +23,5 @@ pub use report::{EdgeReport, KernelReport, Report, Totals};
 pub use verify::{Deviation, Tolerance};
 
 pub use graph::{HostTensor, Module};
+pub use kernel::{Class, Target};
 pub use runtime::{Array, Device};

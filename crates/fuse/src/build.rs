@@ -497,6 +497,14 @@ impl<'a> Build<'a> {
         if outputs.iter().any(|o| !parallel.minus(*o).is_empty()) {
             return Err(Refusal::new(Code::F03, "an output does not iterate over all parallel axes"));
         }
+        let within = |v: &Value| match &v.def {
+            Def::Reduce { .. } | Def::Contract { .. } => v.free.minus(parallel).is_empty(),
+            Def::Scan { axis, .. } => v.free.minus(AxisSet::one(*axis)).minus(parallel).is_empty(),
+            _ => true,
+        };
+        if !self.comp.values.iter().all(within) {
+            return Err(Refusal::new(Code::F03, "a reduction inside another loop"));
+        }
         for (a, axis) in self.comp.axes.iter_mut().enumerate() {
             axis.inner = !parallel.has(a);
         }

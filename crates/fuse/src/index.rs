@@ -35,21 +35,21 @@ pub fn pull(view: &View, operand: &Shape, output: &Shape, at: &[Sym], facts: &Fa
         View::Slice { start, step, .. } => {
             let read = |((i, s), &k): ((&Sym, &Sym), &i64)| match (s.is_zero(), k) {
                 (true, 1) => i.clone(),
-                _ => (i * &Sym::from(k) + s.clone()).simplify(facts),
+                _ => tidy(i * &Sym::from(k) + s.clone(), facts),
             };
             plain(at.iter().zip(start).zip(step).map(read).collect())
         }
         View::Flip(axes) => plain(
             at.iter()
                 .enumerate()
-                .map(|(d, i)| if axes.contains(&d) { (operand[d].clone() - 1 - i.clone()).simplify(facts) } else { i.clone() })
+                .map(|(d, i)| if axes.contains(&d) { tidy(operand[d].clone() - 1 - i.clone(), facts) } else { i.clone() })
                 .collect(),
         ),
         View::Pad { lo, hi, interior, value } => pull_pad(operand, lo, hi, interior, *value, at, facts),
         View::Window { axis, stride, dilation, .. } => {
             let tap = at[at.len() - 1].clone();
             let mut index = at[..at.len() - 1].to_vec();
-            index[*axis] = (index[*axis].clone() * *stride + tap * *dilation).simplify(facts);
+            index[*axis] = tidy(index[*axis].clone() * *stride + tap * *dilation, facts);
             plain(index)
         }
     }
@@ -63,7 +63,7 @@ fn pull_pad(operand: &Shape, lo: &Shape, hi: &Shape, interior: &[i64], value: Sc
             index.push(i.clone());
             continue;
         }
-        let inside = (i.clone() - lo[d].clone()).simplify(facts);
+        let inside = tidy(i.clone() - lo[d].clone(), facts);
         let step = Sym::from(interior[d] + 1);
         let span = if interior[d] == 0 { operand[d].clone() } else { ((operand[d].clone() - 1) * &step + 1).simplify(facts) };
         when.push(Cond { expr: inside.clone(), extent: span });
@@ -78,28 +78,37 @@ fn pull_pad(operand: &Shape, lo: &Shape, hi: &Shape, interior: &[i64], value: Sc
     Pulled { index, when, fill: Some(value) }
 }
 
+/// The expression simplified; one without divisions is as simple as it gets.
+pub(crate) fn tidy(e: Sym, facts: &Facts) -> Sym {
+    if e.atoms().is_empty() { e } else { e.simplify(facts) }
+}
+
 /// Whether a condition is proved to hold.
 pub fn always(cond: &Cond, facts: &Facts) -> bool {
     facts.proves_ge(&cond.expr, &Sym::from(0)) && facts.proves_lt(&cond.expr, &cond.extent)
 }
 
-/// Axes that a push adds: the output iterates over more than the operand.
-pub type Fresh<'a> = &'a mut dyn FnMut(&Sym) -> Sym;
-
 /// Maps an operand position of `view` to the output position that reads it, or `None` where that is not one position per
-/// operand position times fresh axes.
-pub fn push(view: &View, operand: &Shape, output: &Shape, at: &[Sym], facts: &Facts, fresh: Fresh<'_>) -> Option<Vec<Sym>> {
+/// operand position times `fresh` axes: one for each axis that an expand grows.
+pub fn push(
+    view: &View,
+    operand: &Shape,
+    output: &Shape,
+    at: &[Sym],
+    facts: &Facts,
+    fresh: &mut dyn Iterator<Item = Sym>,
+) -> Option<Vec<Sym>> {
     match view {
         View::Reshape(_) => Some(reindex(operand, output, at, facts)),
         View::Permute(perm) => Some(perm.iter().map(|&axis| at[axis].clone()).collect()),
         View::Expand(_) => {
             let pairs = at.iter().zip(operand).zip(output);
-            Some(pairs.map(|((i, from), to)| if from.is_one() && !to.is_one() { fresh(to) } else { i.clone() }).collect())
+            pairs.map(|((i, from), to)| if from.is_one() && !to.is_one() { fresh.next() } else { Some(i.clone()) }).collect()
         }
         View::Flip(axes) => Some(
             at.iter()
                 .enumerate()
-                .map(|(d, i)| if axes.contains(&d) { (operand[d].clone() - 1 - i.clone()).simplify(facts) } else { i.clone() })
+                .map(|(d, i)| if axes.contains(&d) { tidy(operand[d].clone() - 1 - i.clone(), facts) } else { i.clone() })
                 .collect(),
         ),
         View::Slice { .. } | View::Pad { .. } | View::Window { .. } => None,
@@ -173,7 +182,7 @@ pub fn linearise(shape: &[Sym], at: &[Sym], facts: &Facts) -> Sym {
     for (extent, i) in shape.iter().zip(at) {
         linear = linear * extent + i.clone();
     }
-    linear.simplify(facts)
+    tidy(linear, facts)
 }
 
 fn delinearise(linear: &Sym, shape: &[Sym], facts: &Facts, out: &mut Vec<Sym>) {
@@ -185,8 +194,8 @@ fn delinearise(linear: &Sym, shape: &[Sym], facts: &Facts, out: &mut Vec<Sym>) {
             continue;
         }
         let quotient = linear.floor_div(&stride);
-        index[d] = if Some(d) == lead { quotient } else { quotient.modulo(&shape[d]) }.simplify(facts);
-        stride = (stride * &shape[d]).simplify(facts);
+        index[d] = tidy(if Some(d) == lead { quotient } else { quotient.modulo(&shape[d]) }, facts);
+        stride = tidy(stride * &shape[d], facts);
     }
     out.extend(index);
 }

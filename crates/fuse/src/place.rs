@@ -121,10 +121,11 @@ fn up(b: &mut Build<'_>, node: NodeId, user: NodeId, at: &[Sym]) -> Option<Vec<S
     let n = b.graph.node(user);
     match &n.op {
         Op::View(view) => {
+            let (from, to) = (b.graph.shape(node), b.graph.shape(user));
             let mut used = b.free_of_all(at);
-            let facts = b.facts.clone();
-            let (from, to) = (b.graph.shape(node).clone(), b.graph.shape(user).clone());
-            push(view, &from, &to, at, &facts, &mut |extent| b.axis(extent, &mut used))
+            let grown = matches!(view, View::Expand(_)).then(|| from.iter().zip(to).filter(|(f, t)| f.is_one() && !t.is_one()));
+            let fresh: Vec<Sym> = grown.into_iter().flatten().map(|(_, extent)| b.axis(extent, &mut used)).collect();
+            push(view, from, to, at, &b.facts, &mut fresh.into_iter())
         }
         Op::Map(_) | Op::Materialize | Op::Scan(..) | Op::Result(_) if b.is_member(user) => Some(at.to_vec()),
         Op::Gather(_) if b.is_member(user) && n.args[0] != node => Some(at.to_vec()),

@@ -53,14 +53,14 @@ fn apply(view: &View, s: Strided, from: &Shape, to: &Shape, facts: &Facts) -> Op
         }
         View::Slice { start, step, .. } => {
             for (i, k) in start.iter().zip(&strides) {
-                offset = offset + i.clone() * k;
+                offset += i.clone() * k;
             }
             strides.iter().zip(step).map(|(s, &k)| s.clone() * k).collect()
         }
         View::Flip(axes) => {
             let mut flipped = strides;
             for &d in axes {
-                offset = offset + (from[d].clone() - 1) * &flipped[d];
+                offset += (from[d].clone() - 1) * &flipped[d];
                 flipped[d] = -flipped[d].clone();
             }
             flipped

@@ -170,11 +170,11 @@ fn plain_load(flat: &Flat, v: ValueId, acc: DType) -> Option<(usize, &Lin, &[Fla
         }
         FlatDef::Op(ScalarOp::Cast(to), args) => {
             let from = flat.value(args[0]).dtype;
-            let exact = match (from, *to) {
-                (DType::F16 | DType::BF16, DType::F32) => true,
-                (DType::I8 | DType::U8 | DType::I16 | DType::U16, DType::F32 | DType::I32) => true,
-                _ => false,
-            };
+            let exact = matches!(
+                (from, *to),
+                (DType::F16 | DType::BF16, DType::F32)
+                    | (DType::I8 | DType::U8 | DType::I16 | DType::U16, DType::F32 | DType::I32)
+            );
             if exact && *to == acc { plain_load(flat, args[0], acc) } else { None }
         }
         _ => None,

@@ -16,3 +16,12 @@ func softmax(x: f32[n, 512]) -> (p) {
   return p = %p
 }
 ----
+k0_softmax: Row (n | 512) members %1 %4 %5 %6 %9 -> %9; read 262144 written 262144 flops 720896
+  for (i0: n) inner (i1: 512)
+    v0: f32 = load x[i0, i1]
+    v1: f32 = reduce.max(i1) v0
+    v2: f32 = sub v0, v1
+    v3: f32 = exp v2
+    v4: f32 = reduce.sum(i1) v3
+    v5: f32 = div v3, v4
+    store %9[i0, i1] = v5

@@ -14,3 +14,5 @@ func diamond(x: f32[512, 1024]) -> (plus, times) {
   return plus = %5, times = %9
 }
 ----
+1 kernels
+k0_exp_add_mul: Pointwise (512 × 1024 | ) members %1 %5 %9 -> %5 %9; read 2097152 written 4194304 flops 4194304

@@ -26,3 +26,5 @@ func gelu_linear_scale(x: f32[512, 768], w: frozen f32[768, 3072], b: frozen f32
   return y = %24
 }
 ----
+1 kernels
+k0_matmul_add_gelu_mul: Contraction (512 × 3072 | 768) members %4 %7 %11 %12 %16 %20 %21 %24 -> %24; read 11034624 written 6291456 flops 2437939200

@@ -14,3 +14,5 @@ func softmax_last(x: f32[512, 1024]) -> (y) {
   return y = %9
 }
 ----
+1 kernels
+k0_softmax: Row (512 | 1024) members %1 %4 %5 %6 %9 -> %9; read 2097152 written 2097152 flops 5767168

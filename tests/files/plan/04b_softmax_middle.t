@@ -14,3 +14,5 @@ func softmax_middle(x: f32[8, 512, 64]) -> (y) {
   return y = %9
 }
 ----
+1 kernels
+k0_softmax: Row (8 × 64 | 512) members %1 %4 %5 %6 %9 -> %9; read 1048576 written 1048576 flops 2883584

@@ -14,3 +14,5 @@ func softmax_first(x: f32[512, 256]) -> (y) {
   return y = %9
 }
 ----
+1 kernels
+k0_softmax: Row (256 | 512) members %1 %4 %5 %6 %9 -> %9; read 524288 written 524288 flops 1441792

@@ -15,3 +15,5 @@ func log_softmax(x: f32[512, 1024]) -> (y) {
   return y = %10
 }
 ----
+1 kernels
+k0_log_softmax: Row (512 | 1024) members %1 %4 %5 %6 %8 %10 -> %10; read 2097152 written 2097152 flops 5245952

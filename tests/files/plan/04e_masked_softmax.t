@@ -19,3 +19,5 @@ func masked_softmax(scores: f32[8, 12, 512, 512], hidden: bool[8, 1, 512, 512]) 
   return y = %15
 }
 ----
+1 kernels
+k0_masked_fill_softmax: Row (8 × 12 × 512 | 512) members %6 %7 %10 %11 %12 %15 -> %15; read 102760448 written 100663296 flops 301989888

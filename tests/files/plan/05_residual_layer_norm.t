@@ -36,3 +36,5 @@ func residual_layer_norm(x: f32[512, 768], r: f32[512, 768], w: frozen f32[768],
   return s = %4, y = %34
 }
 ----
+1 kernels
+k0_add_layer_norm: Row (512 | 768) members %4 %5 %10 %12 %13 %14 %16 %20 %21 %23 %26 %29 -> %4 %29; read 3151872 written 3145728 flops 3149312

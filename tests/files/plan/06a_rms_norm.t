@@ -22,3 +22,5 @@ func rms_norm(x: f32[512, 768], w: frozen f32[768]) -> (y) {
   return y = %18
 }
 ----
+1 kernels
+k0_rms_norm: Row (512 | 768) members %2 %3 %8 %12 %13 %15 %18 -> %18; read 1575936 written 1572864 flops 1575424

@@ -37,3 +37,5 @@ func group_norm(x: f32[8, 64, 56, 56], w: frozen f32[64], b: frozen f32[64]) -> 
   return y = %34
 }
 ----
+1 kernels
+k0_group_norm: Row (8 × 32 | 2 × 56 × 56) members %4 %9 %11 %12 %13 %15 %19 %20 %22 %27 %29 -> %29; read 6423040 written 6422528 flops 11241216

@@ -25,3 +25,5 @@ func mean_variance(x: f32[512, 1024]) -> (mean, var) {
   return mean = %5, var = %20
 }
 ----
+1 kernels
+k0_mean_var: Row (512 | 1024) members %1 %5 %9 %11 %12 %13 %17 -> %5 %17; read 2097152 written 4096 flops 2098688

@@ -16,3 +16,5 @@ func argmax_softmax(x: f32[512, 1000]) -> (index) {
   return index = %11
 }
 ----
+1 kernels
+k0_softmax_argmax: Row (512 | 1000) members %1 %4 %5 %6 %9 %10 -> %11; read 2048000 written 4096 flops 6144000

@@ -23,3 +23,7 @@ func geglu(x: f32[512, 768], gate: frozen f32[768, 3072], up: frozen f32[768, 30
   return y = %21
 }
 ----
+2 kernels
+k0_matmul_gelu_mul: Contraction (512 × 3072 | 768) members %4 %5 %9 %10 %14 %18 %19 %20 -> %20; read 20447232 written 6291456 flops 4852285440
+k1_matmul: Contraction (512 × 768 | 3072) members %21 -> %21; read 15728640 written 1572864 flops 2415919104
+F03 %20 f32[512, 3072] of k0_matmul_gelu_mul -> k1_matmul: products over different rows or columns

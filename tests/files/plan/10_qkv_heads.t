@@ -18,3 +18,5 @@ func qkv_heads(x: f32[8, 128, 768], w: frozen f32[768, 2304], b: frozen f32[2304
   return q = %11, k = %13, v = %15
 }
 ----
+1 kernels
+k0_matmul_add: Contraction (8 × 128 × 2304 | 768) members %3 %6 -> %6; read 10232832 written 9437184 flops 3626237952

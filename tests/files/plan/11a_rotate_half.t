@@ -16,3 +16,5 @@ func rotate_half(x: f32[8, 12, 128, 64], cos: f32[128, 64], sin: f32[128, 64]) -
   return y = %13
 }
 ----
+1 kernels
+k0_neg_concat_mul_add: Pointwise (8 × 12 × 128 × 64 | ) members %5 %6 %7 %10 %13 %14 -> %14; read 3211264 written 3145728 flops 3932160

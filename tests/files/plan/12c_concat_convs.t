@@ -12,3 +12,6 @@ func concat_convs(x: f32[1, 64, 56, 56], w1: frozen f32[64, 64, 1, 1], w3: froze
   return y = %9
 }
 ----
+2 kernels
+k0_conv: Contraction (64 × 56 × 56 | 64) members %4 -> %4 in %9 at 0; read 819200 written 802816 flops 25690112
+k1_conv: Contraction (64 × 56 × 56 | 64 × 3 × 3) members %8 -> %8 in %9 at 64; read 950272 written 802816 flops 231211008

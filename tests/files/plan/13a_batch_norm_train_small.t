@@ -44,3 +44,5 @@ func batch_norm_train(x: f32[8, 64, 14, 14], w: f32[64], b: f32[64]) -> (y, mean
   return y = %41, mean = %35, var = %38
 }
 ----
+1 kernels
+k0_batch_norm_relu: Row (64 | 8 × 14 × 14) members %3 %8 %10 %11 %12 %15 %19 %20 %22 %26 %28 %31 %32 %35 -> %31 %32 %35; read 401920 written 401920 flops 803264

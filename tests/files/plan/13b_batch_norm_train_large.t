@@ -44,3 +44,5 @@ func batch_norm_train(x: f32[32, 64, 112, 112], w: f32[64], b: f32[64]) -> (y, m
   return y = %41, mean = %35, var = %38
 }
 ----
+1 kernels
+k0_batch_norm_relu: Row (64 | 32 × 112 × 112) members %3 %8 %10 %11 %12 %15 %19 %20 %22 %26 %28 %31 %32 %35 -> %31 %32 %35; read 308281856 written 102760960 flops 205521344

@@ -32,3 +32,5 @@ func gelu_backward(h: f32[512, 3072], dy: f32[512, 3072]) -> (dh, db) {
   return dh = %27, db = %28
 }
 ----
+1 kernels
+k0_gelu_backward_bias_gradient: Row (3072 | 512) members %5 %6 %10 %14 %15 %19 %20 %24 %25 %26 %27 %28 -> %27 %28; read 12582912 written 6303744 flops 37748736

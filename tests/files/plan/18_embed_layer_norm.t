@@ -50,3 +50,5 @@ func embed_layer_norm(
   return y = %43
 }
 ----
+1 kernels
+k0_embedding_add_layer_norm: Row (8 × 128 | 768) members %7 %12 %13 %18 %20 %21 %22 %24 %28 %29 %31 %34 %37 -> %37; read 3553280 written 3145728 flops 6300672

@@ -14,3 +14,5 @@ func cumsum(x: f32[512, 1024]) -> (y) {
   return y = %9
 }
 ----
+1 kernels
+k0_mul_cumsum_add: Scan (512 | 1024) members %4 %5 %9 -> %9; read 2097152 written 2097152 flops 3145728

@@ -16,3 +16,7 @@ func average_linear(x: f32[8, 512, 7, 7], w: frozen f32[1000, 512], b: frozen f3
   return y = %13
 }
 ----
+2 kernels
+k0_global_avg_pool: Row (8 × 512 | 7 × 7) members %3 %8 -> %8; read 802816 written 16384 flops 208896
+k1_linear: Contraction (8 × 1000 | 512) members %10 %13 -> %13; read 2068384 written 32000 flops 8200000
+F13 %8 f32[8, 512, 1, 1] of k0_global_avg_pool -> k1_linear: a reduction cannot share the tiles of a matrix product

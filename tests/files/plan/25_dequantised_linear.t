@@ -10,3 +10,5 @@ func dequantised_linear(x: f32[128, 768], w: frozen i8[3072, 768], scale: frozen
   return y = %6
 }
 ----
+1 kernels
+k0_dequantise_linear: Contraction (128 × 3072 | 768) members %3 %5 %6 -> %6; read 2764800 written 1572864 flops 608698368

@@ -36,3 +36,5 @@ func dropout_both(x: f32[512, 768], dy: f32[512, 768], key: i64[], offset: i64[]
   return y = %32, dx = %34
 }
 ----
+1 kernels
+k0_dropout: Row (512 × 768 | 393216) members %7 %10 %14 %15 %19 %24 %28 %32 %33 %34 -> %32 %34; read 3145744 written 3145728 flops 11403264

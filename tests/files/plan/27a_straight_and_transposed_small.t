@@ -12,3 +12,5 @@ func straight_and_transposed(x: f32[64, 64], t: f32[64, 64]) -> (plus, times) {
   return plus = %6, times = %8
 }
 ----
+1 kernels
+k0_exp_add_mul: Pointwise (64 × 64 | ) members %2 %6 %8 -> %6 %8; read 32768 written 32768 flops 32768

@@ -12,3 +12,5 @@ func straight_and_transposed(x: f32[4096, 4096], t: f32[4096, 4096]) -> (plus, t
   return plus = %6, times = %8
 }
 ----
+1 kernels
+k0_exp_add_mul: Pointwise (4096 × 4096 | ) members %2 %6 %8 -> %6 %8; read 134217728 written 134217728 flops 134217728

@@ -12,3 +12,7 @@ func scatter_add(x: donated f32[30522, 64], i: i64[4096], v: f32[4096, 64]) -> (
   return x = %5, y = %9
 }
 ----
+2 kernels
+k0_index_add: Scatter (4096 × 64 | ) members %5 -> %5 over %0; read 1081344 written 1048576 flops 16384
+k1_mul: Pointwise (30522 × 64 | ) members %9 -> %9; read 7813632 written 7813632 flops 1953408
+F12 %5 f32[30522, 64] of k0_index_add -> k1_mul: a write is a barrier for its readers

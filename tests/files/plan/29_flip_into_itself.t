@@ -8,3 +8,5 @@ func flip_into_itself(x: donated f32[512, 1024]) -> (x) {
   return x = %3
 }
 ----
+1 kernels
+k0_add: Pointwise (512 × 1024 | ) members %2 -> %2; read 2097152 written 2097152 flops 524288

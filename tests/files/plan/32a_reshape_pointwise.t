@@ -11,3 +11,5 @@ func reshape_pointwise(x: f32[6, 4]) -> (y) {
   return y = %6
 }
 ----
+1 kernels
+k0_exp_relu: Pointwise (8 × 3 | ) members %1 %6 -> %6; read 96 written 96 flops 168

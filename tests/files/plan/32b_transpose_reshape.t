@@ -12,3 +12,5 @@ func transpose_reshape(x: f32[6, 4]) -> (y) {
   return y = %7
 }
 ----
+1 kernels
+k0_exp_relu: Pointwise (8 × 3 | ) members %1 %7 -> %7; read 96 written 96 flops 168

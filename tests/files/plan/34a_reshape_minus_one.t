@@ -11,3 +11,5 @@ func reshape_minus_one(x: f32[b, 12, s, 32]) -> (y) {
   return y = %6
 }
 ----
+1 kernels
+k0_exp_mul: Pointwise (b × 12*s × 32 | ) members %1 %6 -> %6; read 25165824 written 25165824 flops 44040192

@@ -12,3 +12,5 @@ func upsample_sibling(x: f32[1, 64, h, w], r: f32[1, 64, p, q]) -> (y) {
   return y = %8
 }
 ----
+1 kernels
+k0_add: Row (64 × p × q | 2) members %7 -> %7; read 8388608 written 4194304 flops 1048576

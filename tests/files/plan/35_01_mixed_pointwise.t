@@ -21,3 +21,5 @@ func mixed_pointwise(x: f16[s, 1024], y: f32[s, 1024], z: f16[1024]) -> (wide, h
   return wide = %16, half = %18
 }
 ----
+1 kernels
+k0_add_mul_silu_sub_and_4: Pointwise (s × 1024 | ) members %5 %6 %7 %8 %9 %10 %11 %15 %16 %17 %18 -> %16 %18; read 788480 written 786432 flops 2228224

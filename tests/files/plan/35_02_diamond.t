@@ -14,3 +14,5 @@ func diamond(x: f32[s, 1024]) -> (plus, times) {
   return plus = %5, times = %9
 }
 ----
+1 kernels
+k0_exp_add_mul: Pointwise (s × 1024 | ) members %1 %5 %9 -> %5 %9; read 524288 written 1048576 flops 1048576

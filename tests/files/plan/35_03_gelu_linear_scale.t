@@ -26,3 +26,5 @@ func gelu_linear_scale(x: f32[s, 768], w: frozen f32[768, 3072], b: frozen f32[3
   return y = %24
 }
 ----
+1 kernels
+k0_matmul_add_gelu_mul: Contraction (s × 3072 | 768) members %4 %7 %11 %12 %16 %20 %21 %24 -> %24; read 9854976 written 1572864 flops 609484800

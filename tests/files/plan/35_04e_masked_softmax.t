@@ -19,3 +19,5 @@ func masked_softmax(scores: f32[b, 12, s, s], hidden: bool[b, 1, s, s]) -> (y) {
   return y = %15
 }
 ----
+1 kernels
+k0_masked_fill_softmax: Row (b × 12 × s | s) members %6 %7 %10 %11 %12 %15 -> %15; read 102760448 written 100663296 flops 301989888

@@ -36,3 +36,5 @@ func residual_layer_norm(x: f32[s, 768], r: f32[s, 768], w: frozen f32[768], b: 
   return s = %4, y = %34
 }
 ----
+1 kernels
+k0_add_layer_norm: Row (s | 768) members %4 %5 %10 %12 %13 %14 %16 %20 %21 %23 %26 %29 -> %4 %29; read 792576 written 786432 flops 787328

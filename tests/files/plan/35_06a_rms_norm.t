@@ -22,3 +22,5 @@ func rms_norm(x: f32[s, 768], w: frozen f32[768]) -> (y) {
   return y = %18
 }
 ----
+1 kernels
+k0_rms_norm: Row (s | 768) members %2 %3 %8 %12 %13 %15 %18 -> %18; read 396288 written 393216 flops 393856

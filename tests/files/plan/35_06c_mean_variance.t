@@ -25,3 +25,5 @@ func mean_variance(x: f32[s, 1024]) -> (mean, var) {
   return mean = %5, var = %20
 }
 ----
+1 kernels
+k0_mean_var: Row (s | 1024) members %1 %5 %9 %11 %12 %13 %17 -> %5 %17; read 524288 written 1024 flops 524672

@@ -24,3 +24,7 @@ func geglu_packed(x: f32[s, 768], gate_up: frozen f32[768, 6144], down: frozen f
   return y = %21
 }
 ----
+2 kernels
+k0_matmul_gelu_mul: Contraction (s × 3072 | 768) members %3 %9 %10 %14 %18 %19 %20 -> %20; read 19267584 written 1572864 flops 1213071360
+k1_matmul: Contraction (s × 768 | 3072) members %21 -> %21; read 11010048 written 393216 flops 603979776
+F03 %20 f32[s, 3072] of k0_matmul_gelu_mul -> k1_matmul: products over different rows or columns

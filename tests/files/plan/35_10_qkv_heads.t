@@ -18,3 +18,5 @@ func qkv_heads(x: f32[b, s, 768], w: frozen f32[768, 2304], b: frozen f32[2304])
   return q = %11, k = %13, v = %15
 }
 ----
+1 kernels
+k0_matmul_add: Contraction (b × s × 2304 | 768) members %3 %6 -> %6; read 57418752 written 150994944 flops 58019807232

@@ -34,3 +34,5 @@ func conv_bn_relu(
   return y = %27
 }
 ----
+1 kernels
+k0_conv_batch_norm_relu: Contraction (b × 64 × 56 × 56 | 64 × 3 × 3) members %9 %13 %14 %15 %16 %17 %21 %23 %27 -> %27; read 102908928 written 102760448 flops 29672079744

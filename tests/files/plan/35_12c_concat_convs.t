@@ -12,3 +12,6 @@ func concat_convs(x: f32[b, 64, 56, 56], w1: frozen f32[64, 64, 1, 1], w3: froze
   return y = %9
 }
 ----
+2 kernels
+k0_conv: Contraction (b × 64 × 56 × 56 | 64) members %4 -> %4 in %9 at 0; read 102776832 written 102760448 flops 3288334336
+k1_conv: Contraction (b × 64 × 56 × 56 | 64 × 3 × 3) members %8 -> %8 in %9 at 64; read 102907904 written 102760448 flops 29595009024

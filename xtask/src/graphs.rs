@@ -108,7 +108,7 @@ pub(crate) fn star(readers: usize) -> Result<Graph> {
     Ok(b.finish())
 }
 
-/// x[i−1] + x[i] + x[i+1] again and again, through slices.
+/// `x[i−1] + x[i] + x[i+1]` again and again, through slices.
 pub(crate) fn stencil(steps: usize) -> Result<Graph> {
     let mut b = Builder::new("stencil");
     let mut x = input(&mut b, "x", &[(2 * steps + 1024) as i64])?;
@@ -122,7 +122,7 @@ pub(crate) fn stencil(steps: usize) -> Result<Graph> {
     Ok(b.finish())
 }
 
-/// a[::2] + a[1::2] while the length allows, on enough elements for `steps` halvings, then again from the input.
+/// `a[::2] + a[1::2]` while the length allows, on enough elements for `steps` halvings, then again from the input.
 pub(crate) fn halving(steps: usize) -> Result<Graph> {
     let mut b = Builder::new("halving");
     let x = input(&mut b, "x", &[1 << 16])?;

@@ -1,6 +1,6 @@
 //! A group of nodes as one [`Comp`].
 //!
-//! First the outputs get positions over one domain ([`crate::place`]), then every value is evaluated on demand at the
+//! First the outputs get positions over one domain (`place`), then every value is evaluated on demand at the
 //! positions that its readers ask for. A value asked for at one position is computed once; reductions and contractions
 //! must be asked for at positions over the same parallel axes.
 
@@ -78,6 +78,7 @@ pub fn build(graph: &Graph, users: &[Vec<NodeId>], group: &Group, max_values: us
         b.store(output, at)?;
     }
     b.classify_axes(&placed)?;
+    b.drop_unused_axes();
     Ok(Built { comp: b.comp, args: b.args })
 }
 
@@ -509,5 +510,36 @@ impl<'a> Build<'a> {
             axis.inner = !parallel.has(a);
         }
         Ok(())
+    }
+
+    /// Drops axes that placing tried and nothing varies over; a combining store counts its points, so there all stay.
+    fn drop_unused_axes(&mut self) {
+        if self.comp.stores.iter().any(|s| s.combine.is_some()) {
+            return;
+        }
+        let mut used = AxisSet::default();
+        for v in &self.comp.values {
+            used = used.union(v.free);
+            if let Def::Reduce { axes, .. } | Def::Contract { axes, .. } = &v.def {
+                used = used.union(*axes);
+            }
+        }
+        used = self.comp.stores.iter().fold(used, |set, s| set.union(self.free_of_all(&s.index)));
+        let number: Vec<usize> =
+            (0..self.comp.axes.len()).scan(0, |n, a| Some(std::mem::replace(n, *n + usize::from(used.has(a))))).collect();
+        let renumber = |set: &mut AxisSet| *set = set.iter().filter(|&a| used.has(a)).map(|a| number[a]).collect();
+        for v in &mut self.comp.values {
+            renumber(&mut v.free);
+            match &mut v.def {
+                Def::Reduce { axes, .. } | Def::Contract { axes, .. } => renumber(axes),
+                Def::Scan { axis, .. } => *axis = number[*axis],
+                _ => {}
+            }
+        }
+        let mut a = 0;
+        self.comp.axes.retain(|_| {
+            a += 1;
+            used.has(a - 1)
+        });
     }
 }

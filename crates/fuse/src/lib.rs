@@ -2,8 +2,8 @@
 //!
 //! * [`index`]: where a view's output position reads its operand (`pull`), and where an operand's position lands (`push`)
 //! * [`build`]: a group of nodes as a [`kernel::Comp`]: placement of its outputs over one domain, then evaluation on demand
-//! * [`choose`]: which nodes form a group, by time saved
-//! * [`plan`]: the kernels in order, and the buffers they need
+//! * `choose`: which nodes form a group, by time saved
+//! * [`mod@plan`]: the kernels in order, and the buffers they need
 //!
 //! No rule here knows the name of a network layer.
 

@@ -89,6 +89,7 @@ impl Ranges for AxisRanges<'_> {
 pub(crate) fn flatten(request: &Request<'_>) -> Result<Flat> {
     let mut flat = bind(request)?;
     flat.scans_of_one();
+    flat.reductions_of_nothing();
     flat.merge_all();
     while flat.split_one() {}
     flat.merge_all();
@@ -233,6 +234,26 @@ impl Flat {
             {
                 v.def = FlatDef::Reduce { combiner: *combiner, src: src.clone(), axes: AxisSet::default(), index: *index };
             }
+        }
+    }
+
+    /// A reduction over no points is its combiner's initial state in the operand's dtype.
+    fn reductions_of_nothing(&mut self) {
+        for id in 0..self.values.len() {
+            let FlatDef::Reduce { combiner, src, axes, .. } = &self.values[id].def else { continue };
+            if self.points(*axes) != 0 {
+                continue;
+            }
+            let dtype = self.value(src[0]).dtype;
+            let state = combiner.finish(dtype, &combiner.init(dtype));
+            for other in id..self.values.len() {
+                if let FlatDef::Component(of, k) = self.values[other].def
+                    && of as usize == id
+                {
+                    self.values[other].def = FlatDef::Const(state[k]);
+                }
+            }
+            self.values[id].def = FlatDef::Const(state[0]);
         }
     }
 

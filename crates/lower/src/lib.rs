@@ -1,9 +1,9 @@
 //! Comp and sizes to tile program: loop structure, vector axis, tiles, stages.
 //!
-//! * [`lin`]: concrete index expressions over loop axes
-//! * [`flat`]: a comp with every size bound, its axes merged and split so that accesses are affine
-//! * [`schedule`]: which axes are the grid, the rows and the columns
-//! * [`nest`], [`gemm`]: stages and instructions
+//! * `lin`: concrete index expressions over loop axes
+//! * `flat`: a comp with every size bound, its axes merged and split so that accesses are affine
+//! * `schedule`: which axes are the grid, the rows and the columns
+//! * `nest`, `gemm`: stages and instructions
 //!
 //! Pure and quick (microseconds a kernel): executables lower again for each new size.
 

@@ -126,7 +126,7 @@ pub struct TensorProto {
     /// Extents.
     #[prost(int64, repeated, packed = "false", tag = "1")]
     pub dims: Vec<i64>,
-    /// Element type, see [`crate::tensor`].
+    /// Element type, see `tensor`.
     #[prost(int32, optional, tag = "2")]
     pub data_type: Option<i32>,
     /// f32 elements.

@@ -1,7 +1,7 @@
 //! One point of a tensor program: dtypes, scalar values, the scalar op table, combiners,
 //! symbolic integers and the facts known about them.
 //!
-//! Adding a scalar op is one row in [`op`] (name, arity, dtype rule), one arm in `eval`, and one test.
+//! Adding a scalar op is one row in `op` (name, arity, dtype rule), one arm in `eval`, and one test.
 
 mod combiner;
 mod dtype;

@@ -60,7 +60,7 @@ func attention(
 ----
 3 kernels
 k0_attention: Contraction (8 × 12 × 128 × 128 | 64) members %6 %10 -> %10; read 6291456 written 6291456 flops 202899456
-k1_attention: Row (8 × 12 × 128 | 128 × 1572864) members %12 %13 %16 %17 %18 %21 %25 %28 %32 %33 %37 %42 %46 %50 -> %50; read 6295568 written 6291456 flops 61341696
+k1_attention: Row (8 × 12 × 128 | 128) members %12 %13 %16 %17 %18 %21 %25 %28 %32 %33 %37 %42 %46 %50 -> %50; read 6295568 written 6291456 flops 61341696
 k2_attention: Contraction (8 × 12 × 128 × 64 | 128) members %51 -> %51; read 9437184 written 3145728 flops 201326592
 F13 %10 f32[8, 12, 128, 128] of k0_attention -> k1_attention: a reduction cannot share the tiles of a matrix product
 F13 %50 f32[8, 12, 128, 128] of k1_attention -> k2_attention: a reduction cannot share the tiles of a matrix product

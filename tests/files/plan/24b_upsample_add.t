@@ -13,4 +13,4 @@ func upsample_add(x: f32[1, 256, 28, 28], r: f32[1, 256, 56, 56]) -> (y) {
 }
 ----
 1 kernels
-k0_add: Row (256 × 56 × 56 | 2) members %7 -> %7; read 4014080 written 3211264 flops 802816
+k0_add: Pointwise (256 × 56 × 56 | ) members %7 -> %7; read 4014080 written 3211264 flops 802816

@@ -35,4 +35,4 @@ func dropout_backward(dy: f32[512, 768], key: i64[], offset: i64[]) -> (dx) {
 }
 ----
 1 kernels
-k0_dropout: Row (512 × 768 | 393216) members %6 %9 %13 %14 %18 %23 %27 %31 -> %31; read 1572880 written 1572864 flops 10616832
+k0_dropout: Pointwise (512 × 768 | ) members %6 %9 %13 %14 %18 %23 %27 %31 -> %31; read 1572880 written 1572864 flops 10616832

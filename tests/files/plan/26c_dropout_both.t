@@ -37,4 +37,4 @@ func dropout_both(x: f32[512, 768], dy: f32[512, 768], key: i64[], offset: i64[]
 }
 ----
 1 kernels
-k0_dropout: Row (512 × 768 | 393216) members %7 %10 %14 %15 %19 %24 %28 %32 %33 %34 -> %32 %34; read 3145744 written 3145728 flops 11403264
+k0_dropout: Pointwise (512 × 768 | ) members %7 %10 %14 %15 %19 %24 %28 %32 %33 %34 -> %32 %34; read 3145744 written 3145728 flops 11403264

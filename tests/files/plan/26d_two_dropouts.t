@@ -44,4 +44,4 @@ func two_dropouts(x: f32[512, 768], r: f32[512, 768], key: i64[], offset: i64[])
 }
 ----
 1 kernels
-k0_dropout_add: Row (512 × 768 | 393216) members %7 %10 %14 %15 %19 %24 %28 %32 %33 %34 %35 %36 %37 %39 %40 %41 -> %41; read 3145744 written 1572864 flops 21233664
+k0_dropout_add: Pointwise (512 × 768 | ) members %7 %10 %14 %15 %19 %24 %28 %32 %33 %34 %35 %36 %37 %39 %40 %41 -> %41; read 3145744 written 1572864 flops 21233664

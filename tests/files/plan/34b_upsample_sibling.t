@@ -13,4 +13,4 @@ func upsample_sibling(x: f32[1, 64, h, w], r: f32[1, 64, p, q]) -> (y) {
 }
 ----
 1 kernels
-k0_add: Row (64 × p × q | 2) members %7 -> %7; read 8388608 written 4194304 flops 1048576
+k0_add: Pointwise (64 × p × q | ) members %7 -> %7; read 8388608 written 4194304 flops 1048576

@@ -60,7 +60,7 @@ func attention(
 ----
 3 kernels
 k0_attention: Contraction (b × 12 × s × s | 64) members %6 %10 -> %10; read 100663296 written 100663296 flops 3246391296
-k1_attention: Row (b × 12 × s | s × 12*b*s*s) members %12 %13 %16 %17 %18 %21 %25 %28 %32 %33 %37 %42 %46 %50 -> %50; read 100728848 written 100663296 flops 981467136
+k1_attention: Row (b × 12 × s | s) members %12 %13 %16 %17 %18 %21 %25 %28 %32 %33 %37 %42 %46 %50 -> %50; read 100728848 written 100663296 flops 981467136
 k2_attention: Contraction (b × 12 × s × 64 | s) members %51 -> %51; read 150994944 written 50331648 flops 3221225472
 F13 %10 f32[b, 12, s, s] of k0_attention -> k1_attention: a reduction cannot share the tiles of a matrix product
 F13 %50 f32[b, 12, s, s] of k1_attention -> k2_attention: a reduction cannot share the tiles of a matrix product

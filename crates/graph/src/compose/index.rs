@@ -400,7 +400,7 @@ pub fn gather(b: &mut Builder, x: NodeId, axis: usize, index: NodeId) -> Result<
     b.gather(x, &[index], &[axis])
 }
 
-/// dst with `dst[p with p[axis] ← index[p]]` combined with src[p], for p over the index (PyTorch `scatter`, `scatter_add`,
+/// dst with `dst[p with p[axis] ← index[p]]` combined with `src[p]`, for p over the index (PyTorch `scatter`, `scatter_add`,
 /// ONNX ScatterElements); negative indices count from the end.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! Well-typed graphs from bytes.
 //!
-//! [`graph`] makes a small program over every kind of op; [`inputs`] makes arguments for it, with NaN, ±0, infinities and
+//! [`graph()`] makes a small program over every kind of op; [`inputs`] makes arguments for it, with NaN, ±0, infinities and
 //! denormals weighted up. Extents are numbers from 0 to 8 and the symbols `n` and `m`.
 
 mod composite;

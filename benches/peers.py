@@ -1,7 +1,7 @@
 """Times the fetched models on ONNX Runtime and on Fuseline, in alternating rounds, and records the ratios.
 
 Needs `.models` (tests/models/fetch.py and reference.py, whose environment has onnxruntime) and a release build:
-    cargo build --release --bin fuseline && .models/venv/bin/python benches/onnxruntime.py
+    cargo build --release --bin fuseline && .models/venv/bin/python benches/peers.py
 """
 
 import datetime

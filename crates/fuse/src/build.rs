@@ -229,6 +229,7 @@ impl<'a> Build<'a> {
 
     fn eval_view(&mut self, node: NodeId, view: &View, at: &[Sym], when: &Conds) -> Result<ValueId, Refusal> {
         let x = self.graph.node(node).args[0];
+        self.once_per_tap(view, x)?;
         let pulled = pull(view, self.graph.shape(x), self.graph.shape(node), at, &self.facts);
         let Some(fill) = pulled.fill.filter(|_| !pulled.when.is_empty()) else {
             return self.eval(x, &pulled.index, when);
@@ -242,6 +243,20 @@ impl<'a> Build<'a> {
         let valid = self.value(Def::Pred(pulled.when), DType::Bool)?;
         let fill = self.value(Def::Const(fill), fill.dtype())?;
         self.value(Def::Op(ScalarOp::Select, SmallVec::from_slice(&[valid, value, fill])), self.graph.dtype(node))
+    }
+
+    /// Refuses to compute an operand again for every tap of overlapping windows.
+    fn once_per_tap(&self, view: &View, x: NodeId) -> Result<(), Refusal> {
+        let View::Window { size, stride, .. } = view else { return Ok(()) };
+        let apart = size.as_int().is_some_and(|taps| taps <= *stride);
+        let mut value = x;
+        while matches!(self.graph.node(value).op, Op::View(_)) {
+            value = self.graph.node(value).args[0];
+        }
+        if apart || !self.is_member(value) {
+            return Ok(());
+        }
+        Err(Refusal::new(Code::F08, format!("{value:?} would be computed again for each of {size} taps")))
     }
 
     /// The stored value that `node` reads at `at` through unconditional views only, and where.

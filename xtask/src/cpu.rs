@@ -81,7 +81,8 @@ fn row(name: &str, module: &Module, inputs: Option<Vec<HostTensor>>, threads: us
     let once = Instant::now();
     fused.run_arrays(&arrays)?;
     let rounds = rounds_for(once.elapsed());
-    let bytes = bytes(&fused);
+    let report = fused.report(&fused.dims(&inputs)?)?;
+    let bytes = (report.after.bytes as usize).max(64);
     let (from, mut to) = (vec![1u8; bytes / 2], vec![0u8; bytes / 2]);
     let times = interleaved(
         rounds,
@@ -97,7 +98,6 @@ fn row(name: &str, module: &Module, inputs: Option<Vec<HostTensor>>, threads: us
         timed.map(|(_, t)| t.as_secs_f64()).sum()
     };
     let contractions = contraction(&fused, &kernels);
-    let report = fused.report(&Default::default())?;
     println!(
         "{name:<28} threads {threads}: fused {:.3} ms, eager {:.3} ms ({:.2}x), copy of the same bytes {:.3} ms; kernels {} of {}",
         fused_time * 1e3,
@@ -122,11 +122,6 @@ fn row(name: &str, module: &Module, inputs: Option<Vec<HostTensor>>, threads: us
         "bytes": [report.before.bytes, report.after.bytes],
         "peak_bytes": [report.before.peak, report.after.peak],
     }))
-}
-
-/// Bytes that the fused plan reads and writes, in the plan's sizes.
-fn bytes(e: &Executable) -> usize {
-    e.plan().kernels.iter().filter(|k| !k.once).map(|k| k.summary.bytes() as usize).sum::<usize>().max(64)
 }
 
 /// Copies on as many threads as the row uses.

@@ -1,6 +1,5 @@
 //! Measured kernel times beside the cost model's predictions.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use base::{Config, Result};
@@ -18,7 +17,7 @@ pub(crate) fn profile(model: &str) -> Result<()> {
     let executable = driver::compile(&module, &Config::from_env()?)?;
     executable.run(&inputs)?;
     let times = executable.profile(&inputs, RUNS)?;
-    let report = executable.report(&BTreeMap::new())?;
+    let report = executable.report(&executable.dims(&inputs)?)?;
     let mut rows: Vec<_> = report.kernels.iter().zip(&times).collect();
     rows.sort_by(|a, b| b.1.cmp(a.1));
     let total: f64 = times.iter().map(std::time::Duration::as_secs_f64).sum();

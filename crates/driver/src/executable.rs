@@ -99,6 +99,14 @@ impl Executable {
         Ok(self.instance(self.bind(&shapes)?)?.remarks.clone())
     }
 
+    /// The dimensions that inputs of these shapes bind, for [`Executable::report`].
+    ///
+    /// # Errors
+    /// Inputs that do not fit.
+    pub fn dims(&self, inputs: &[HostTensor]) -> Result<BTreeMap<Var, i64>> {
+        self.bind(&inputs.iter().map(HostTensor::shape).collect::<Vec<_>>())
+    }
+
     /// Runs with host tensors for the inputs that are not frozen, in slot order.
     ///
     /// # Errors

@@ -251,6 +251,11 @@ impl<'a> State<'a> {
         if group.members.len() > MAX_MEMBERS {
             return Err(Refusal::new(Code::F15, format!("more than {MAX_MEMBERS} members")));
         }
+        self.assemble(group)
+    }
+
+    /// Builds a group, checks it (a single node always stands) and costs it.
+    fn assemble(&self, group: Group) -> Result<Chosen, Refusal> {
         let built = build(self.graph, self.users, &group, self.target.max_values)?;
         if group.members.len() > 1 {
             legal(&built.comp, self.target)?;
@@ -428,14 +433,10 @@ impl<'a> State<'a> {
             reader.built.as_ref()?;
             let members: BTreeSet<NodeId> = reader.group.members.union(&producer.group.members).copied().collect();
             self.admissible(&members).ok()?;
-            let group = Group { members, outputs: reader.group.outputs.clone() };
-            let built = build(self.graph, self.users, &group, self.target.max_values).ok()?;
-            legal(&built.comp, self.target).ok()?;
-            let summary = summarise(&built.comp, self.sizes, self.target);
-            let cost = estimate(&summary, self.target);
+            let chosen = self.assemble(Group { members, outputs: reader.group.outputs.clone() }).ok()?;
             before += reader.estimate.time;
-            after += cost.time;
-            changed.push((r, Chosen { group, built: Some(built), summary, estimate: cost }));
+            after += chosen.estimate.time;
+            changed.push((r, chosen));
         }
         (after < before).then_some(changed)
     }

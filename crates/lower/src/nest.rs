@@ -28,7 +28,7 @@ pub(crate) fn lower(flat: &Flat, numerics: Numerics, program: &mut TileProgram) 
     let mut emit = Emit::new(flat, numerics, &mut program.checks);
     emit.rows = tiles.rows.map(|t| t.0);
     emit.cols = tiles.cols.map(|t| t.0);
-    let mut lowering = Lowering { flat, tiles, when: availability(flat), emit, stages: Vec::new() };
+    let mut lowering = Lowering { flat, tiles, when: availability(flat), needed: needed(flat), emit, stages: Vec::new() };
     lowering.run()?;
     let grid = flat.order.iter().copied().filter(|&a| !flat.inner.has(a) && flat.extents[a] != 1).collect();
     let tile_axis = |t: Option<(usize, usize)>| t.map(|(axis, tile)| TileAxis { axis, tile });
@@ -54,6 +54,20 @@ fn availability(flat: &Flat) -> Vec<usize> {
     when
 }
 
+/// Which values some store depends on.
+fn needed(flat: &Flat) -> Vec<bool> {
+    let mut needed = vec![false; flat.values.len()];
+    for s in &flat.stores {
+        flat.store_operands(s).iter().for_each(|&v| needed[v as usize] = true);
+    }
+    for id in (0..needed.len()).rev() {
+        if needed[id] {
+            flat.operands(id as ValueId).iter().for_each(|&o| needed[o as usize] = true);
+        }
+    }
+    needed
+}
+
 /// What a stage must produce: accumulate reductions, or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Root {
@@ -65,6 +79,7 @@ struct Lowering<'a> {
     flat: &'a Flat,
     tiles: Tiles,
     when: Vec<usize>,
+    needed: Vec<bool>,
     emit: Emit<'a>,
     stages: Vec<Stage>,
 }
@@ -94,25 +109,11 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn needed(&self) -> Vec<bool> {
-        let mut needed = vec![false; self.flat.values.len()];
-        for s in &self.flat.stores {
-            self.flat.store_operands(s).iter().for_each(|&v| needed[v as usize] = true);
-        }
-        for id in (0..needed.len()).rev() {
-            if needed[id] {
-                self.flat.operands(id as ValueId).iter().for_each(|&o| needed[o as usize] = true);
-            }
-        }
-        needed
-    }
-
     fn plan(&self) -> Plan {
         let mut plan = Plan::new();
-        let needed = self.needed();
         for id in 0..self.flat.values.len() as ValueId {
             let (FlatDef::Reduce { axes, .. } | FlatDef::Contract { axes, .. }) = &self.flat.value(id).def else { continue };
-            if needed[id as usize] {
+            if self.needed[id as usize] {
                 let varies = self.flat.operands(id).iter().fold(*axes, |s, &o| s.union(self.flat.value(o).free));
                 let level = self.when[id as usize] - 1;
                 plan.entry((level, self.inner_of(varies))).or_default().push(Root::Value(id));
@@ -193,9 +194,8 @@ impl Lowering<'_> {
     /// Values and stores that do not vary over inner axes and need `level` reductions.
     fn prelude(&mut self, level: usize) -> Result<()> {
         let flat = self.flat;
-        let needed = self.needed();
         for id in 0..flat.values.len() as ValueId {
-            let ready = self.when[id as usize] == level && needed[id as usize];
+            let ready = self.when[id as usize] == level && self.needed[id as usize];
             if ready && self.inner_of(flat.value(id).free).is_empty() && !self.emit.have.contains_key(&id) {
                 self.emit.value(id)?;
             }

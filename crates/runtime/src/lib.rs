@@ -1,6 +1,6 @@
 //! CPU device: memory, threads, the tile VM and its GEMM.
 //!
-//! It takes tile programs, pointers and numbers, and knows nothing of graphs. All `unsafe` code of the workspace lives here.
+//! It takes tile programs, pointers and numbers, and knows nothing of graphs. All `unsafe` code of the workspace lives here and in `simd`.
 
 mod cpu;
 mod memory;

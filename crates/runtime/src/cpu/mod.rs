@@ -4,7 +4,6 @@ mod ceilings;
 mod device;
 mod gemm;
 mod launch;
-mod simd;
 mod threads;
 pub(crate) mod vm;
 

@@ -5,8 +5,8 @@ use scalar::{DType, ScalarOp};
 use smallvec::SmallVec;
 
 use super::mask::{Lin, Mask};
-use crate::cpu::simd::Leaf;
-use crate::cpu::simd::fold::Folds;
+use simd::Leaf;
+use simd::fold::Folds;
 
 /// A register.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use super::frame::{Frame, Tile};
 use super::memory::element_steps;
 use super::run::{counts, read, steps, write};
 use super::sink::STRAY;
-use crate::cpu::simd::copy;
+use simd::copy;
 
 /// Reads the offset and mask registers of one point.
 struct Reader {

@@ -6,7 +6,7 @@ use super::code::{Access, Prepared};
 use super::frame::{Frame, Place, Tile};
 use super::mask::{Cover, Lin, Mask};
 use super::run::{counts, steps};
-use crate::cpu::simd::{Leaf, copy};
+use simd::{Leaf, copy};
 
 /// An access on the current tile: element strides and counts of its outer and inner direction.
 #[derive(Clone, Copy)]

@@ -26,4 +26,4 @@ pub(crate) use prepare::body as prepare_body;
 pub(crate) use run::run_tile;
 pub use sink::CheckSink;
 
-pub use crate::cpu::simd::math::ULP;
+pub use simd::ULP;

@@ -10,8 +10,8 @@ use super::layout::Extents;
 use super::prepare::{self, Context, List};
 use super::run::run_tile;
 use super::sink::CheckSink;
-use crate::cpu::simd::copy;
 use crate::cpu::threads::ThreadPool;
+use simd::copy;
 
 /// Below this many element operations a nest runs on the calling thread.
 const SMALL: usize = 20_000;

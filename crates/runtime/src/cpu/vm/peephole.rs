@@ -5,7 +5,7 @@ use scalar::{DType, ScalarOp};
 
 use super::code::RegInfo;
 use super::prepare::List;
-use crate::cpu::simd::pairs::Step;
+use simd::pairs::Step;
 
 /// The pairs of one code list: a first op runs at the place of its second.
 #[derive(Debug, Default)]

@@ -12,8 +12,8 @@ use super::layout::{self, Extents};
 use super::mask::{Lin, Mask};
 use super::peephole::{self, Pairing};
 use super::types;
-use crate::cpu::simd::ops::{self, Arith};
-use crate::cpu::simd::{convert, fold, pairs};
+use simd::ops::{self, Arith};
+use simd::{convert, fold, pairs};
 
 /// Code of one list and what runs before it.
 pub(crate) struct List<'a> {
@@ -309,14 +309,7 @@ impl Builder<'_> {
         Ok(Step::Alu(Box::new(Alu { leaf, post, dst, args, flat, splat, out: None })))
     }
 
-    fn generic(
-        &self,
-        op: ScalarOp,
-        dtype: DType,
-        post: Option<crate::cpu::simd::Leaf>,
-        dst: Reg,
-        args: &[Reg],
-    ) -> Result<Generic> {
+    fn generic(&self, op: ScalarOp, dtype: DType, post: Option<simd::Leaf>, dst: Reg, args: &[Reg]) -> Result<Generic> {
         // f16 and bf16 values sit in f32 registers; only their bits need the true dtype.
         let held = |d: DType| if matches!(op, ScalarOp::Bitcast(_)) { d } else { d.accumulator() };
         let mut dtypes: SmallVec<[DType; 3]> = args.iter().map(|_| held(dtype)).collect();

@@ -4,11 +4,11 @@ use super::code::{Alu, Fold, Generic, Operand, Prepared, RegInfo, Shape, Step};
 use super::frame::{Frame, Place, Tile};
 use super::types;
 use super::{indirect, memory};
-use crate::cpu::simd::Leaf;
-use crate::cpu::simd::copy;
-use crate::cpu::simd::fold::Args;
 use program::Reg;
 use scalar::Scalar;
+use simd::Leaf;
+use simd::copy;
+use simd::fold::Args;
 
 /// Loop counts of a register or access: (outer, inner); the inner direction is the columns, or the rows without columns.
 #[inline]

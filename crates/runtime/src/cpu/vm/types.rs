@@ -4,8 +4,8 @@ use program::{Instr, Param, Reg, RegDecl, Ty};
 use scalar::{Combiner, DType, Scalar, ScalarOp};
 
 use super::prepare::List;
-use crate::cpu::simd::Leaf;
-use crate::cpu::simd::ops;
+use simd::Leaf;
+use simd::ops;
 
 /// The dtype of a register about which nothing more is known.
 pub(crate) fn natural(ty: Ty) -> DType {

@@ -1,7 +1,7 @@
 //! Every op and dtype, operand forms, sizes, superinstructions.
 
 use super::*;
-use crate::cpu::simd::math::ULP;
+use simd::ULP;
 
 const SIZES: [i64; 7] = [1, 7, 8, 31, 1000, 1024, 1025];
 

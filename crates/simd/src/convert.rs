@@ -21,7 +21,7 @@ macro_rules! map {
 }
 
 /// Stored elements to register elements; `None` where they are the same bits.
-pub(crate) fn widen(dtype: DType) -> Option<Leaf> {
+pub fn widen(dtype: DType) -> Option<Leaf> {
     match dtype {
         DType::I8 => Some(map!(i8 => i32, |x| i32::from(x))),
         DType::U8 => Some(map!(u8 => i32, |x| i32::from(x))),
@@ -35,7 +35,7 @@ pub(crate) fn widen(dtype: DType) -> Option<Leaf> {
 }
 
 /// Register elements to stored elements; `None` where they are the same bits.
-pub(crate) fn narrow(dtype: DType) -> Option<Leaf> {
+pub fn narrow(dtype: DType) -> Option<Leaf> {
     match dtype {
         DType::I8 | DType::U8 => Some(map!(i32 => u8, |x| x as u8)),
         DType::I16 | DType::U16 => Some(map!(i32 => u16, |x| x as u16)),
@@ -47,7 +47,7 @@ pub(crate) fn narrow(dtype: DType) -> Option<Leaf> {
 }
 
 /// A cast before wrapping or rounding into a narrow target (`narrow_in_place` does that).
-pub(crate) fn cast(from: DType, to: DType) -> Leaf {
+pub fn cast(from: DType, to: DType) -> Leaf {
     match Arith::of(from) {
         Arith::F32 => from_f32(to),
         Arith::F64 => from_f64(to),

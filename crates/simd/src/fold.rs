@@ -5,36 +5,39 @@ use std::marker::PhantomData;
 use scalar::Combiner;
 
 use super::ops::{Arith, Bin};
-use super::states::{Arg, MaxSum, Order, Ptrs, Recurrence, Single, State, SumF32, Welford};
+use super::states::{Arg, MaxSum, Order, Recurrence, Single, State, SumF32, Welford};
 use super::{Leaf, Loop, leaf};
 
+/// Pointers to up to three components.
+pub type Ptrs = [*mut u8; 3];
+
 /// Operands of a fold or scan; the leaf gets a pointer to it as operand `a`.
-pub(crate) struct Args {
+pub struct Args {
     /// States that are updated (one for `fold` and `scan`, `n` for `columns`).
-    pub(crate) acc: Ptrs,
+    pub acc: Ptrs,
     /// Sources.
-    pub(crate) src: Ptrs,
+    pub src: Ptrs,
     /// Elements from one source element to the next, 0 or 1.
-    pub(crate) step: [usize; 3],
+    pub step: [usize; 3],
     /// Bytes from one source row to the next (`columns`).
-    pub(crate) row: [isize; 3],
+    pub row: [isize; 3],
     /// Source rows (`columns`).
-    pub(crate) rows: usize,
+    pub rows: usize,
     /// Source elements of a row.
-    pub(crate) n: usize,
+    pub n: usize,
     /// Results (`scan`).
-    pub(crate) dst: Ptrs,
+    pub dst: Ptrs,
 }
 
 /// The three ways to run a combiner.
 #[derive(Clone, Copy)]
-pub(crate) struct Folds {
+pub struct Folds {
     /// One state takes `n` elements.
-    pub(crate) fold: Leaf,
+    pub fold: Leaf,
     /// `n` states take one element of each of `rows` rows.
-    pub(crate) columns: Leaf,
+    pub columns: Leaf,
     /// One state takes `n` elements, and `dst` gets the state after each.
-    pub(crate) scan: Leaf,
+    pub scan: Leaf,
 }
 
 struct FoldLoop<S, const MERGE: bool>(PhantomData<S>);
@@ -125,7 +128,7 @@ fn with<S: State, const MERGE: bool>() -> Folds {
 }
 
 /// Loops of a combiner over an arithmetic type; `None` where [`Combiner::results`] rejects the type.
-pub(crate) fn combiner(combiner: Combiner, arith: Arith, merge: bool) -> Option<Folds> {
+pub fn combiner(combiner: Combiner, arith: Arith, merge: bool) -> Option<Folds> {
     match (combiner, arith) {
         // Sources and states of one component look alike; the f32 sum's second component is hidden.
         (Combiner::Sum, Arith::F32) => Some(folds::<SumF32>(false)),

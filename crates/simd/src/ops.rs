@@ -8,17 +8,24 @@ use super::{Leaf, Loop, half, leaf, math};
 
 /// The type that an op computes in; registers hold u64 as I64 and f16/bf16 as F32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arith {
+pub enum Arith {
+    /// 0 or 1 in a byte.
     Bool,
+    /// Wrapping.
     I32,
+    /// Wrapping.
     I64,
+    /// Wrapping.
     U64,
+    /// Single precision.
     F32,
+    /// Double precision.
     F64,
 }
 
 impl Arith {
-    pub(crate) fn of(dtype: DType) -> Arith {
+    /// The type that values of a dtype are computed in.
+    pub fn of(dtype: DType) -> Arith {
         match dtype {
             DType::Bool => Arith::Bool,
             DType::I8 | DType::U8 | DType::I16 | DType::U16 | DType::I32 => Arith::I32,
@@ -193,7 +200,7 @@ fn philox(key: u64, counter: u64, stream: u32) -> u32 {
 }
 
 /// The random-number loop; operand `c` points at the stream id.
-pub(crate) fn philox_leaf(vectors: u8) -> Leaf {
+pub fn philox_leaf(vectors: u8) -> Leaf {
     match vectors & 3 {
         1 => leaf::<Philox<true, false>>(),
         2 => leaf::<Philox<false, true>>(),
@@ -382,7 +389,7 @@ fn binary_unsigned(op: ScalarOp, vectors: u8) -> Option<Leaf> {
 }
 
 /// Unary loop over a vector, if the row has one.
-pub(crate) fn unary(op: ScalarOp, arith: Arith) -> Option<Leaf> {
+pub fn unary(op: ScalarOp, arith: Arith) -> Option<Leaf> {
     match arith {
         Arith::F32 => unary_f32(op).or_else(|| math::unary(op)),
         Arith::F64 => unary_f64(op),
@@ -394,7 +401,7 @@ pub(crate) fn unary(op: ScalarOp, arith: Arith) -> Option<Leaf> {
 }
 
 /// Binary loop, if the row has one; bit 0 of `vectors` says whether `a` is a vector, bit 1 whether `b` is; one of them is.
-pub(crate) fn binary(op: ScalarOp, arith: Arith, vectors: u8) -> Option<Leaf> {
+pub fn binary(op: ScalarOp, arith: Arith, vectors: u8) -> Option<Leaf> {
     match (op, arith) {
         (ScalarOp::Pow, Arith::F32) => Some(math::pow_leaf(vectors)),
         (ScalarOp::Atan2, Arith::F32) => Some(atan2(vectors)),
@@ -408,7 +415,7 @@ pub(crate) fn binary(op: ScalarOp, arith: Arith, vectors: u8) -> Option<Leaf> {
 }
 
 /// Ternary loop (`select`, `fma`), if the row has one.
-pub(crate) fn ternary(op: ScalarOp, arith: Arith, size: usize, vectors: u8) -> Option<Leaf> {
+pub fn ternary(op: ScalarOp, arith: Arith, size: usize, vectors: u8) -> Option<Leaf> {
     match (op, arith) {
         (ScalarOp::Select, _) => Some(select(size, vectors)),
         (ScalarOp::Fma, Arith::F32) => Some(three!(MulAdd, f32, vectors)),
@@ -446,7 +453,7 @@ macro_rules! in_place {
 }
 
 /// Brings a result back into a narrow dtype's range, in place: wraps integers, rounds f16 and bf16.
-pub(crate) fn narrow_in_place(dtype: DType) -> Option<Leaf> {
+pub fn narrow_in_place(dtype: DType) -> Option<Leaf> {
     match dtype {
         DType::I8 => Some(in_place!(i32, |a| i32::from(a as i8))),
         DType::U8 => Some(in_place!(i32, |a| i32::from(a as u8))),

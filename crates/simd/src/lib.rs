@@ -1,5 +1,7 @@
 //! Leaf loops: one operation over contiguous vectors, compiled once per instruction set and chosen at run time.
 //!
+//! They know elements and pointers only; a crate of their own because they take long to compile and seldom change.
+//!
 //! A loop is a type with a [`Loop`] impl whose body is plain Rust that LLVM vectorises; [`leaf`] instantiates it under the
 //! target features of this machine. All loops of one machine use one instruction set, and fused multiply-add is used only
 //! where a formula says so, so a value never depends on where in a vector, tile or fused kernel it was computed.
@@ -7,14 +9,16 @@
 // Leaf loops index several arrays by one counter.
 #![allow(clippy::needless_range_loop)]
 
-pub(crate) mod convert;
-pub(crate) mod copy;
-pub(crate) mod fold;
-pub(crate) mod half;
-pub(crate) mod math;
-pub(crate) mod ops;
-pub(crate) mod pairs;
+pub mod convert;
+pub mod copy;
+pub mod fold;
+mod half;
+mod math;
+pub mod ops;
+pub mod pairs;
 mod states;
+
+pub use math::ULP;
 
 use std::sync::OnceLock;
 
@@ -23,7 +27,7 @@ use std::sync::OnceLock;
 /// # Safety
 /// Callers pass pointers that are aligned for the element types and valid for `n` elements (one, for scalar operands);
 /// an operand overlaps the destination either not at all or exactly.
-pub(crate) type Leaf = unsafe fn(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize);
+pub type Leaf = unsafe fn(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize);
 
 /// A vectorisable loop.
 pub(crate) trait Loop {
@@ -36,7 +40,7 @@ pub(crate) trait Loop {
 
 /// Instruction sets that loops are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Isa {
+pub enum Isa {
     /// What the build target guarantees (SSE2, NEON).
     Base,
     /// AVX2, FMA and F16C.
@@ -48,7 +52,7 @@ pub(crate) enum Isa {
 }
 
 /// The best instruction set of this machine.
-pub(crate) fn isa() -> Isa {
+pub fn isa() -> Isa {
     static ISA: OnceLock<Isa> = OnceLock::new();
     *ISA.get_or_init(detect)
 }

@@ -2,11 +2,9 @@
 
 use std::marker::PhantomData;
 
+use super::fold::Ptrs;
 use super::math;
 use super::ops::Bin;
-
-/// Pointers to up to three components.
-pub(super) type Ptrs = [*mut u8; 3];
 
 /// One combiner over one arithmetic type.
 pub(super) trait State {

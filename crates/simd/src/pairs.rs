@@ -6,15 +6,22 @@ use super::{Leaf, Loop, leaf};
 
 /// One half of a pair. A binary step takes the value so far and one more operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
+    /// value + operand
     Add,
+    /// value − operand
     Sub,
     /// operand − value
     Rsub,
+    /// value · operand
     Mul,
+    /// max(value, operand)
     Max,
+    /// min(value, operand)
     Min,
+    /// −value
     Neg,
+    /// |value|
     Abs,
 }
 
@@ -108,7 +115,7 @@ fn after_unary<F: Half>(then: Step, c: bool) -> Leaf {
 }
 
 /// The loop of a pair; `a` is a vector, and unary steps ignore their operand, which must still be readable.
-pub(crate) fn pair(first: Step, b_vector: bool, then: Step, c_vector: bool) -> Leaf {
+pub fn pair(first: Step, b_vector: bool, then: Step, c_vector: bool) -> Leaf {
     match first {
         Step::Add => after_binary::<Add>(b_vector, then, c_vector),
         Step::Sub => after_binary::<Sub>(b_vector, then, c_vector),

@@ -4,7 +4,7 @@
 ///
 /// # Safety
 /// Both sides are valid at every touched element and do not overlap.
-pub(crate) unsafe fn strided(size: usize, d: *mut u8, ds: isize, a: *const u8, stride: isize, n: usize) {
+pub unsafe fn strided(size: usize, d: *mut u8, ds: isize, a: *const u8, stride: isize, n: usize) {
     // SAFETY: same contract.
     unsafe {
         match size {
@@ -37,14 +37,7 @@ unsafe fn typed<T: Copy>(d: *mut T, ds: isize, a: *const T, s: isize, n: usize) 
 ///
 /// # Safety
 /// Both sides are valid at every touched element and do not overlap.
-pub(crate) unsafe fn transpose(
-    size: usize,
-    d: *mut u8,
-    to: (isize, isize),
-    a: *const u8,
-    from: (isize, isize),
-    dims: (usize, usize),
-) {
+pub unsafe fn transpose(size: usize, d: *mut u8, to: (isize, isize), a: *const u8, from: (isize, isize), dims: (usize, usize)) {
     // SAFETY: same contract.
     unsafe {
         match size {
@@ -108,7 +101,7 @@ unsafe fn edge_block<T: Copy>(d: *mut T, to: (isize, isize), a: *const T, from: 
 ///
 /// # Safety
 /// The destination is valid.
-pub(crate) unsafe fn fill(size: usize, d: *mut u8, bits: u64, n: usize) {
+pub unsafe fn fill(size: usize, d: *mut u8, bits: u64, n: usize) {
     // SAFETY: same contract.
     unsafe {
         match size {
@@ -123,7 +116,7 @@ pub(crate) unsafe fn fill(size: usize, d: *mut u8, bits: u64, n: usize) {
 ///
 /// # Safety
 /// The destination is valid.
-pub(crate) unsafe fn count(size: usize, d: *mut u8, start: i64, step: i64, n: usize) {
+pub unsafe fn count(size: usize, d: *mut u8, start: i64, step: i64, n: usize) {
     // SAFETY: same contract.
     unsafe {
         if size == 4 {
@@ -142,7 +135,7 @@ pub(crate) unsafe fn count(size: usize, d: *mut u8, start: i64, step: i64, n: us
 ///
 /// # Safety
 /// Both sides are valid for `n` bytes and do not overlap.
-pub(crate) unsafe fn near(d: *mut u8, a: *const u8, n: usize) {
+pub unsafe fn near(d: *mut u8, a: *const u8, n: usize) {
     #[cfg(target_arch = "x86_64")]
     if n >= 512 && super::isa() != super::Isa::Base {
         // SAFETY: same contract, and AVX is there.
@@ -173,7 +166,7 @@ unsafe fn near_avx(d: *mut u8, a: *const u8, n: usize) {
 ///
 /// # Safety
 /// Both sides are valid for `n` bytes and do not overlap.
-pub(crate) unsafe fn stream(d: *mut u8, a: *const u8, n: usize) {
+pub unsafe fn stream(d: *mut u8, a: *const u8, n: usize) {
     #[cfg(target_arch = "x86_64")]
     if super::isa() != super::Isa::Base {
         // SAFETY: same contract, and AVX is there.
@@ -201,7 +194,7 @@ unsafe fn stream_avx(d: *mut u8, a: *const u8, n: usize) {
 }
 
 /// Orders streaming stores before later ones.
-pub(crate) fn fence() {
+pub fn fence() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 machine has SSE.
     unsafe {

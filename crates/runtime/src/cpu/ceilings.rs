@@ -197,9 +197,9 @@ fn square(n: i64) -> TileProgram {
 
 /// GFLOP/s of f32 multiply-adds that never leave the registers, on one thread.
 fn fma() -> Option<f64> {
-    const STEPS: usize = 500_000;
     #[cfg(target_arch = "x86_64")]
     {
+        const STEPS: usize = 500_000;
         if is_x86_feature_detected!("avx512f") {
             // SAFETY: AVX-512 was detected.
             return Some(2.0 * (STEPS * 12 * 16) as f64 / best(20, || unsafe { fma_avx512(STEPS) }) / 1e9);

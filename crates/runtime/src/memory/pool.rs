@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use base::{Error, ErrorKind, Result};
 
 use super::buffer::Buffer;
-use super::system::{self, Block, LINE};
+use super::system::{self, Block, LINE, WATCHED};
 
 /// Buffers of at least this size start at a varying offset in a page, so that streams over several do not alias in L1.
 const COLOURED: usize = 16 << 10;
@@ -86,7 +86,7 @@ impl Pool {
         state.stats.count += 1;
         state.stats.allocated += size;
         state.stats.peak = state.stats.peak.max(state.stats.allocated);
-        let offset = if bytes >= COLOURED { state.next_colour() } else { 0 };
+        let offset = if is_coloured(bytes) { state.next_colour() } else { 0 };
         drop(state);
         Ok(Buffer::pooled(self.shared.clone(), block, offset, bytes))
     }
@@ -141,6 +141,9 @@ impl Shared {
         state.stats.count -= 1;
         state.stats.allocated -= block.bytes();
         state.free.entry(block.bytes()).or_default().push(block);
+        if WATCHED {
+            state.trim();
+        }
     }
 }
 
@@ -164,12 +167,20 @@ impl State {
     }
 }
 
+/// Whether a buffer starts at a varying offset.
+fn is_coloured(bytes: usize) -> bool {
+    bytes >= COLOURED && !WATCHED
+}
+
 /// Bytes of the block for a request: four classes per doubling, plus room for the colour.
 fn size_class(bytes: usize) -> Option<usize> {
     if bytes > isize::MAX as usize / 4 {
         return None;
     }
-    let bytes = if bytes >= COLOURED { bytes + COLOUR_ROOM } else { bytes };
+    if WATCHED {
+        return Some(bytes);
+    }
+    let bytes = if is_coloured(bytes) { bytes + COLOUR_ROOM } else { bytes };
     let step = (bytes.next_power_of_two() / 8).max(LINE);
     Some(bytes.next_multiple_of(step))
 }
@@ -179,6 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(fuseline_sanitize, ignore = "nothing is cached")]
     fn dropped_buffers_are_reused_and_counted() {
         let pool = Pool::with_limit(64 << 20);
         let a = pool.alloc(100_000).unwrap();
@@ -191,6 +203,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(fuseline_sanitize, ignore = "nothing is coloured")]
     fn buffers_are_aligned_and_coloured() {
         let pool = Pool::new();
         let live: Vec<_> = [0, 1, 63, 64, 5000, 70_000, 3 << 20, 3 << 20, 9 << 20].map(|n| pool.alloc(n).unwrap()).into();

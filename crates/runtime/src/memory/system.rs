@@ -7,6 +7,12 @@ use std::ptr::NonNull;
 pub(crate) const LINE: usize = 64;
 /// Bytes of a huge page; blocks of at least this size are mapped.
 pub(crate) const HUGE: usize = 2 << 20;
+/// Whether a sanitizer watches: every buffer is then a heap block of its own size, so that each access outside it is seen.
+pub(crate) const WATCHED: bool = cfg!(fuseline_sanitize);
+
+fn is_mapped(bytes: usize) -> bool {
+    bytes >= HUGE && !WATCHED
+}
 
 /// One block of raw memory.
 #[derive(Debug)]
@@ -28,15 +34,15 @@ impl Block {
         self.bytes
     }
 
-    /// A block of exactly `bytes` (a positive multiple of 64), or `None` when the system has no memory for it.
+    /// A block of exactly `bytes` (positive), or `None` when the system has no memory for it.
     pub(crate) fn new(bytes: usize) -> Option<Block> {
-        let start = if bytes >= HUGE { map(bytes)? } else { heap(bytes)? };
+        let start = if is_mapped(bytes) { map(bytes)? } else { heap(bytes)? };
         Some(Block { start, bytes })
     }
 
     /// Returns the memory to the system.
     pub(crate) fn release(self) {
-        if self.bytes >= HUGE {
+        if is_mapped(self.bytes) {
             unmap(self.start, self.bytes);
         } else if let Ok(layout) = Layout::from_size_align(self.bytes, LINE) {
             // SAFETY: `start` came from `heap` with this very layout and is given back once, as `self` is consumed.

@@ -24,6 +24,7 @@ pub(crate) struct Tables {
     /// Valid lanes of the current run by k position modulo the period.
     spans: Vec<(usize, usize)>,
     /// The same as vector masks: those of a panel's row for each position.
+    #[cfg(target_arch = "x86_64")]
     masks: Vec<[i32; 8]>,
 }
 
@@ -129,12 +130,14 @@ impl Tables {
         &self.k
     }
     /// Fills the masks with `mask(span, vector)` for every span and vector of a row.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn mask_lanes(&mut self, mask: impl Fn((usize, usize), usize) -> [i32; 8], vectors: usize) {
         self.masks.clear();
         self.masks
             .extend(self.spans.iter().flat_map(|&span| (0..vectors).map(move |v| (span, v))).map(|(span, v)| mask(span, v)));
     }
     /// Masks of all spans, those of one span together.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn masks(&self) -> &[[i32; 8]] {
         &self.masks
     }

@@ -1,7 +1,8 @@
 //! Project tasks.
 //!
 //! `cargo xtask bench cpu` times fused against unfused execution and against a copy measured in the same run;
-//! `cargo xtask bench compile` times the passes on growing graphs. Both write JSON under `benches/results/`.
+//! `cargo xtask bench compile` times the passes on growing graphs and on models, or prints one
+//! model's times. Both write JSON under `benches/results/`.
 
 mod compile;
 mod cpu;
@@ -17,8 +18,9 @@ fn main() -> ExitCode {
     let result = match words[..] {
         ["bench", "cpu"] => cpu::bench(),
         ["bench", "compile"] => compile::bench(),
+        ["bench", "compile", model] => compile::one(model),
         ["profile", model] => profile::profile(model),
-        _ => Err(base::Error::invalid("usage: cargo xtask bench cpu | bench compile | profile MODEL")),
+        _ => Err(base::Error::invalid("usage: cargo xtask bench cpu | bench compile [MODEL] | profile MODEL")),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -35,7 +35,8 @@ pub(crate) fn profile(model: &str) -> Result<()> {
     Ok(())
 }
 
-fn load(model: &str) -> Result<(Module, Vec<HostTensor>)> {
+/// A model by name, and inputs for it.
+pub(crate) fn load(model: &str) -> Result<(Module, Vec<HostTensor>)> {
     if let Some(name) = model.strip_prefix("zoo:") {
         let model = zoo::build(name, 0)?;
         let made = model.inputs.iter().enumerate().map(|(i, s)| s.generate(&s.sizes, i as u64)).collect::<Result<Vec<_>>>()?;

@@ -45,7 +45,7 @@ pub fn passes(graph: &Graph, given: &BTreeMap<Var, i64>, target: &Target, config
     let simplified = if config.fuse { transform::simplify(graph, &transform::Options::default()) } else { graph.clone() };
     timed("simplify", start);
     let start = Instant::now();
-    let prepared = fuse::prepare(&simplified);
+    let mut prepared = fuse::prepare(&simplified);
     if cfg!(debug_assertions) {
         graph::verify(&prepared)?;
     }
@@ -53,8 +53,10 @@ pub fn passes(graph: &Graph, given: &BTreeMap<Var, i64>, target: &Target, config
         transform::alias(&prepared).into_iter().filter(|a| a.mode == WriteMode::InPlace).map(|a| a.write).collect();
     timed("alias", start);
     let start = Instant::now();
+    prepared.facts.forget_answers();
     let sizes = Sizes::new(&prepared.facts, given.clone());
-    let plan = fuse::plan(prepared, &in_place, &sizes, target, config)?;
+    let mut plan = fuse::plan(prepared, &in_place, &sizes, target, config)?;
+    plan.graph.facts.forget_answers();
     timed("plan", start);
     Ok(Compiled { plan, timing })
 }

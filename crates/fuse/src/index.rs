@@ -80,7 +80,7 @@ fn pull_pad(operand: &Shape, lo: &Shape, hi: &Shape, interior: &[i64], value: Sc
 
 /// The expression simplified; one without divisions is as simple as it gets.
 pub(crate) fn tidy(e: Sym, facts: &Facts) -> Sym {
-    if e.atoms().is_empty() { e } else { e.simplify(facts) }
+    if e.divides() { e.simplify(facts) } else { e }
 }
 
 /// Whether a condition is proved to hold.

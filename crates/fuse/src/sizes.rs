@@ -10,25 +10,30 @@ use scalar::{Facts, Sym, Var};
 /// among legal ones looks at these.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
-    given: BTreeMap<Var, i64>,
-    facts: Facts,
+    dims: BTreeMap<Var, i64>,
 }
+
+/// Size of a dimension that nothing is known about.
+const TYPICAL: i64 = 128;
 
 impl Sizes {
     /// Sizes for a graph's facts, with some dimensions given.
     pub fn new(facts: &Facts, given: BTreeMap<Var, i64>) -> Sizes {
-        Sizes { given, facts: facts.clone() }
+        let mut dims = given;
+        for var in facts.vars() {
+            dims.entry(var).or_insert_with(|| {
+                let sym = Sym::from(var);
+                let lo = facts.min_of(&sym).unwrap_or(0);
+                let hi = facts.max_of(&sym).unwrap_or(i64::MAX);
+                TYPICAL.clamp(lo, hi.max(lo))
+            });
+        }
+        Sizes { dims }
     }
 
     /// Size of one dimension.
     pub fn dim(&self, var: Var) -> i64 {
-        if let Some(&n) = self.given.get(&var) {
-            return n;
-        }
-        let sym = Sym::from(var);
-        let lo = self.facts.min_of(&sym).unwrap_or(0);
-        let hi = self.facts.max_of(&sym).unwrap_or(i64::MAX);
-        128.clamp(lo, hi.max(lo))
+        self.dims.get(&var).copied().unwrap_or(TYPICAL)
     }
 
     /// Value of an expression over dimensions; expressions that do not evaluate count as 1.

@@ -272,3 +272,28 @@ fn hostile_input_is_refused() {
     }
     assert!(shared.is_overflow());
 }
+
+/// Answers are kept with the facts that they hold for, never with others.
+#[test]
+fn answers_follow_the_facts() {
+    let (n, i) = (Sym::named("n"), Sym::named("i"));
+    let (row, four) = (Sym::parse("(8*n + i)//8").unwrap(), Sym::from(4));
+    let mut facts = Facts::default();
+    assert_eq!(row.simplify(&facts), row);
+    assert!(!facts.proves_ge(&n, &four) && !facts.proves_eq(&n, &four) && !facts.proves_lt(&i, &four));
+    let (mut narrow, mut wide) = (facts.clone(), facts.clone());
+    narrow.set_below(Var::new("i"), &four);
+    wide.set_below(Var::new("i"), &Sym::from(9));
+    assert_eq!(row.simplify(&narrow).to_string(), "n");
+    assert_eq!(row.simplify(&wide), row);
+    assert!(narrow.proves_lt(&i, &four) && !wide.proves_lt(&i, &four) && !facts.proves_lt(&i, &four));
+    facts.set_min(Var::new("n"), 4);
+    assert!(facts.proves_ge(&n, &four) && !narrow.proves_ge(&n, &four));
+    facts.assume_equal(&n, &four);
+    assert!(facts.proves_eq(&n, &four) && !narrow.proves_eq(&n, &four));
+    facts.clear_var(Var::new("n"));
+    assert!(!facts.proves_ge(&n, &four) && !facts.proves_eq(&n, &four));
+    narrow.clear_var(Var::new("i"));
+    assert_eq!(narrow, facts);
+    assert_eq!(row.simplify(&narrow), row);
+}

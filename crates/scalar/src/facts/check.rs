@@ -11,7 +11,7 @@ impl Facts {
     /// # Errors
     /// The first fact that does not hold, with the values of its variables.
     pub fn check(&self, value: &dyn Fn(Var) -> Option<i64>) -> Result<()> {
-        for (&v, f) in &self.vars {
+        for (&v, f) in &self.0.vars {
             let Some(x) = value(v) else { continue };
             let at_least = f.min.unwrap_or(0);
             expect(x >= at_least, || format!("{v} >= {at_least}"), || format!("{v} is {x}"))?;
@@ -27,7 +27,7 @@ impl Facts {
                 }
             }
         }
-        for (a, b) in &self.equal {
+        for (a, b) in &self.0.equalities.pairs {
             if let (Some(x), Some(y)) = (bound(a, value)?, bound(b, value)?) {
                 expect(x == y, || format!("{a} == {b}"), || format!("{a} is {x} and {b} is {y}"))?;
             }

@@ -1,38 +1,44 @@
 //! Equalities as rewrite rules.
 
-use super::Facts;
+use super::{Equalities, Facts};
 use crate::sym::{Atom, Mono, Term};
 use crate::{Sym, Var};
 
 /// Replaces a product of atoms by an equal expression.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone)]
 pub(super) struct Rule {
     from: Mono,
+    /// Variables of `from`, as a union of bits.
+    from_bits: u64,
     to: Sym,
 }
 
 /// Times that all rules are applied before giving up on a fixed point.
 const MAX_ROUNDS: usize = 6;
 
-impl Facts {
+impl Equalities {
     /// Recomputes the rules from the equalities.
     pub(super) fn orient(&mut self) {
         self.rules.clear();
-        for (a, b) in &self.equal {
-            let (a, b) = (self.rewrite(a), self.rewrite(b));
-            if let Some(rule) = solve(&a, &b) {
-                self.rules.push(rule);
+        self.aliases.clear();
+        let pairs = std::mem::take(&mut self.pairs);
+        for (a, b) in &pairs {
+            let Some(rule) = solve(&self.rewrite(a), &self.rewrite(b)) else { continue };
+            if let (Some(v), Some(Atom::Var(alias))) = (rule.to.as_var(), rule.from.single()) {
+                self.aliases.entry(v).or_default().push(*alias);
             }
+            self.rules.push(rule);
         }
+        self.pairs = pairs;
     }
     /// Applies the rules until nothing changes.
-    pub(super) fn rewrite(&self, e: &Sym) -> Sym {
+    fn rewrite(&self, e: &Sym) -> Sym {
         let mut now = e.clone();
-        if self.rules.is_empty() {
+        if self.rules.is_empty() || e.var_bits() == 0 {
             return now;
         }
         for _ in 0..MAX_ROUNDS {
-            let next = self.rules.iter().fold(now.clone(), |e, rule| rule.apply(&e));
+            let next = self.rules.iter().fold(now.clone(), |e, rule| rule.apply(e));
             if next == now {
                 break;
             }
@@ -40,21 +46,30 @@ impl Facts {
         }
         if now.is_overflow() { e.clone() } else { now }
     }
+}
+
+impl Facts {
+    /// Applies the equalities as rules until nothing changes.
+    pub(super) fn rewrite(&self, e: &Sym) -> Sym {
+        self.0.equalities.rewrite(e)
+    }
     /// Variables that rules replace by `v`.
-    pub(super) fn aliases(&self, v: Var) -> impl Iterator<Item = Var> {
-        self.rules.iter().filter(move |r| r.to.as_var() == Some(v)).filter_map(|r| match r.from.single() {
-            Some(Atom::Var(alias)) => Some(*alias),
-            _ => None,
-        })
+    pub(super) fn aliases(&self, v: Var) -> &[Var] {
+        self.0.equalities.aliases.get(&v).map_or(&[], Vec::as_slice)
     }
 }
 
 impl Rule {
-    fn apply(&self, e: &Sym) -> Sym {
-        if !self.from.atoms().iter().all(|part| e.any(&|a| a == part)) {
-            return e.clone();
+    fn new(from: Mono, to: Sym) -> Rule {
+        let from_bits = Sym::from_term(Term { mono: from.clone(), coef: 1 }).var_bits();
+        Rule { from, from_bits, to }
+    }
+    fn apply(&self, e: Sym) -> Sym {
+        let absent = self.from_bits & !e.var_bits() != 0;
+        if absent || !self.from.atoms().iter().all(|part| e.any(&|a| a == part)) {
+            return e;
         }
-        let inside = e.map_atoms(&mut |a| a.map(&|s| self.apply(s)));
+        let inside = e.map_atoms(&mut |a| a.map(&|s| self.apply(s.clone())));
         let hit = |t: &Term| t.mono.over(&self.from).map(|mono| Term { mono, coef: t.coef });
         if !inside.terms().iter().any(|t| hit(t).is_some()) {
             return inside;
@@ -77,7 +92,7 @@ fn solve(a: &Sym, b: &Sym) -> Option<Rule> {
         let t = difference.terms().iter().find(|t| t.mono == *mono && t.coef.abs() == 1)?.clone();
         let to = (&difference - Sym::from_term(t.clone())) * -t.coef;
         let grows = mono.atoms().iter().all(|part| to.any(&|a| a == part));
-        (!grows).then(|| Rule { from: mono.clone(), to })
+        (!grows).then(|| Rule::new(mono.clone(), to))
     };
     let isolate_var = |v: &Var| isolate(&Mono::of(Atom::Var(*v))).filter(|rule| !rule.to.mentions(*v));
     let mut lone: Vec<Var> = [a, b].into_iter().filter_map(Sym::as_var).collect();

@@ -2,13 +2,18 @@
 
 mod check;
 mod equal;
+mod memo;
 mod prove;
 mod range;
 mod sample;
 mod simplify;
 mod text;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use crate::sym::Atom;
 use crate::{Sym, Var};
@@ -17,12 +22,26 @@ use crate::{Sym, Var};
 ///
 /// Where an axis `v < extent` occurs in an expression, the extent is taken to be at least 1: the expression is only ever
 /// evaluated at points of a space that is not empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Facts {
+///
+/// Clones share one record, and with it the answers to earlier questions, until one of them learns something; those that
+/// learn the same axes in the same order share a record again.
+#[derive(Clone, Default)]
+pub struct Facts(Arc<Known>);
+
+#[derive(Default)]
+struct Known {
     vars: BTreeMap<Var, VarFacts>,
-    equal: BTreeSet<(Sym, Sym)>,
-    /// Derived from `equal`.
+    equalities: Arc<Equalities>,
+    memo: memo::Memo,
+}
+
+#[derive(Clone, Default)]
+struct Equalities {
+    pairs: BTreeSet<(Sym, Sym)>,
+    /// Derived from `pairs`.
     rules: Vec<equal::Rule>,
+    /// Variables that rules replace by a variable, in the order of the rules.
+    aliases: BTreeMap<Var, Vec<Var>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,34 +55,44 @@ struct VarFacts {
 impl Facts {
     /// `v ≥ min`. The first call replaces the default bound of 0, later ones tighten.
     pub fn set_min(&mut self, v: Var, min: i64) {
-        let f = self.vars.entry(v).or_default();
+        let f = self.learn().vars.entry(v).or_default();
         f.min = Some(f.min.map_or(min, |m| m.max(min)));
     }
     /// `v ≤ max`.
     pub fn set_max(&mut self, v: Var, max: i64) {
-        let f = self.vars.entry(v).or_default();
+        let f = self.learn().vars.entry(v).or_default();
         f.max = Some(f.max.map_or(max, |m| m.min(max)));
     }
     /// `0 ≤ v < extent`.
     pub fn set_below(&mut self, v: Var, extent: &Sym) {
-        if !extent.is_overflow() && !extent.mentions(v) {
-            self.vars.entry(v).or_default().below.insert(extent.clone());
+        let known = self.0.vars.get(&v).is_some_and(|f| f.below.contains(extent));
+        if known || extent.is_overflow() || extent.mentions(v) {
+            return;
         }
+        *self = self.0.memo.with_axis(v, extent, || {
+            let mut wider = self.clone();
+            wider.learn().vars.entry(v).or_default().below.insert(extent.clone());
+            wider
+        });
     }
     /// `v % k = 0` for a positive `k`.
     pub fn set_divisible(&mut self, v: Var, k: i64) {
         if k > 1 {
-            let f = self.vars.entry(v).or_default();
+            let f = self.learn().vars.entry(v).or_default();
             f.divisible = Some(f.divisible.map_or(k, |old| lcm(old, k)));
         }
     }
     /// `a = b`.
     pub fn assume_equal(&mut self, a: &Sym, b: &Sym) {
         if a != b && !a.is_overflow() && !b.is_overflow() {
-            self.equal.insert(if a < b { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) });
+            let pair = if a < b { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) };
+            let equalities = self.equalities_mut();
+            if !equalities.pairs.insert(pair) {
+                return;
+            }
+            equalities.orient();
             self.learn_bounds(a, b);
             self.learn_bounds(b, a);
-            self.orient();
         }
     }
     /// From `v = min(c, …)` the bound `v ≤ c`, and from `v = max(c, …)` with `c > 0` the bound `v ≥ c`.
@@ -77,23 +106,44 @@ impl Facts {
     }
     /// Forgets everything that mentions the variable.
     pub fn clear_var(&mut self, v: Var) {
-        self.vars.remove(&v);
-        for f in self.vars.values_mut() {
+        let known = self.learn();
+        known.vars.remove(&v);
+        for f in known.vars.values_mut() {
             f.below.retain(|s| !s.mentions(v));
         }
-        self.vars.retain(|_, f| *f != VarFacts::default());
-        self.equal.retain(|(a, b)| !a.mentions(v) && !b.mentions(v));
-        self.orient();
+        known.vars.retain(|_, f| *f != VarFacts::default());
+        let equalities = self.equalities_mut();
+        equalities.pairs.retain(|(a, b)| !a.mentions(v) && !b.mentions(v));
+        equalities.orient();
+    }
+    /// Every variable that some fact is about.
+    pub fn vars(&self) -> BTreeSet<Var> {
+        let pairs = self.0.equalities.pairs.iter().flat_map(|(a, b)| [a, b]);
+        let extents = self.0.vars.values().flat_map(|f| &f.below);
+        self.0.vars.keys().copied().chain(pairs.chain(extents).flat_map(Sym::vars)).collect()
+    }
+    /// Drops the answers to earlier questions, to free their memory.
+    pub fn forget_answers(&mut self) {
+        self.learn();
     }
 
+    /// A record of one's own to change, without answers.
+    fn learn(&mut self) -> &mut Known {
+        let known = Arc::make_mut(&mut self.0);
+        known.memo = memo::Memo::default();
+        known
+    }
+    fn equalities_mut(&mut self) -> &mut Equalities {
+        Arc::make_mut(&mut self.learn().equalities)
+    }
     /// The facts of the variable and of those that rules replace by it.
     fn about(&self, v: Var) -> impl Iterator<Item = &VarFacts> {
-        std::iter::once(v).chain(self.aliases(v)).filter_map(|v| self.vars.get(&v))
+        std::iter::once(v).chain(self.aliases(v).iter().copied()).filter_map(|v| self.0.vars.get(&v))
     }
     fn min(&self, v: Var) -> i64 {
         let own = |f: &VarFacts| f.min.unwrap_or(0).max(if f.below.is_empty() { i64::MIN } else { 0 });
-        let alias = self.aliases(v).map(|a| self.vars.get(&a).map_or(0, own)).max();
-        self.vars.get(&v).map_or(0, own).max(alias.unwrap_or(i64::MIN))
+        let min = |v: &Var| self.0.vars.get(v).map_or(0, own);
+        self.aliases(v).iter().map(min).fold(min(&v), i64::max)
     }
     fn max(&self, v: Var) -> Option<i64> {
         self.about(v).filter_map(|f| f.max).min()
@@ -103,6 +153,41 @@ impl Facts {
     }
     fn divisor(&self, v: Var) -> i64 {
         self.about(v).filter_map(|f| f.divisible).fold(1, lcm)
+    }
+    fn key(&self) -> (&BTreeMap<Var, VarFacts>, &BTreeSet<(Sym, Sym)>) {
+        (&self.0.vars, &self.0.equalities.pairs)
+    }
+}
+
+impl Clone for Known {
+    fn clone(&self) -> Known {
+        Known { vars: self.vars.clone(), equalities: self.equalities.clone(), memo: memo::Memo::default() }
+    }
+}
+impl PartialEq for Facts {
+    fn eq(&self, other: &Facts) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.key() == other.key()
+    }
+}
+impl Eq for Facts {}
+impl PartialOrd for Facts {
+    fn partial_cmp(&self, other: &Facts) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Facts {
+    fn cmp(&self, other: &Facts) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+impl Hash for Facts {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+impl fmt::Debug for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.lines()).finish()
     }
 }
 

@@ -4,6 +4,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Facts;
+use super::memo::Question;
 use super::range::Range;
 use super::sample::Samples;
 use crate::sym::{Atom, Mono, Term, poly};
@@ -46,22 +47,37 @@ impl Facts {
         if a.is_overflow() || b.is_overflow() {
             return false;
         }
-        let p = Prover::new(self, &[a, b]);
-        let difference = p.simplify(&(a - b));
-        difference.is_zero()
-            || expand_mods(&difference).is_zero()
-            || (p.proves(&difference) && p.proves(&-&difference))
-            || p.simplify(a) == p.simplify(b)
+        if a == b || a.as_int().is_some() && b.as_int().is_some() {
+            return a == b;
+        }
+        self.0.memo.proved(Question::Equal, a, b, || {
+            let p = Prover::new(self, &[a, b]);
+            let difference = p.simplify(&(a - b));
+            difference.is_zero()
+                || expand_mods(&difference).is_zero()
+                || (p.proves(&difference) && p.proves(&-&difference))
+                || p.simplify(a) == p.simplify(b)
+        })
     }
     /// Whether `a ≥ b` for every assignment.
     pub fn proves_ge(&self, a: &Sym, b: &Sym) -> bool {
-        let p = Prover::new(self, &[a, b]);
-        p.proves(&p.simplify(&(a - b)))
+        if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
+            return a >= b;
+        }
+        self.0.memo.proved(Question::AtLeast, a, b, || {
+            let p = Prover::new(self, &[a, b]);
+            p.proves(&p.simplify(&(a - b)))
+        })
     }
     /// Whether `a < b` for every assignment.
     pub fn proves_lt(&self, a: &Sym, b: &Sym) -> bool {
-        let p = Prover::new(self, &[a, b]);
-        p.proves(&p.simplify(&(b - a - 1)))
+        if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
+            return a < b;
+        }
+        self.0.memo.proved(Question::Below, a, b, || {
+            let p = Prover::new(self, &[a, b]);
+            p.proves(&p.simplify(&(b - a - 1)))
+        })
     }
     /// Whether `divisor` divides `x` for every assignment.
     pub fn divides(&self, divisor: &Sym, x: &Sym) -> bool {

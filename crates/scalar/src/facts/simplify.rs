@@ -20,7 +20,10 @@ impl Sym {
     /// assert_eq!(row.simplify(&facts).to_string(), "h");
     /// ```
     pub fn simplify(&self, facts: &Facts) -> Sym {
-        if self.as_int().is_some() || self.is_overflow() { self.clone() } else { Prover::new(facts, &[self]).simplify(self) }
+        if self.as_int().is_some() || self.is_overflow() {
+            return self.clone();
+        }
+        facts.0.memo.simplified(self, || Prover::new(facts, &[self]).simplify(self))
     }
 }
 

@@ -7,13 +7,13 @@ impl Facts {
     /// One line per fact, in a fixed order.
     pub fn lines(&self) -> Vec<String> {
         let mut out = Vec::new();
-        for (v, f) in &self.vars {
+        for (v, f) in &self.0.vars {
             out.extend(f.min.map(|m| format!("{v} >= {m}")));
             out.extend(f.max.map(|m| format!("{v} <= {m}")));
             out.extend(f.divisible.map(|k| format!("{v} % {k} == 0")));
             out.extend(f.below.iter().map(|s| format!("{v} < {s}")));
         }
-        out.extend(self.equal.iter().map(|(a, b)| format!("{a} == {b}")));
+        out.extend(self.0.equalities.pairs.iter().map(|(a, b)| format!("{a} == {b}")));
         out
     }
     /// Adds the fact of one line of [`Facts::lines`].

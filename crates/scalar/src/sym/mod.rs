@@ -16,6 +16,8 @@ use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use base::stable_hash;
+
 pub(crate) use build::extremum;
 pub use interpret::Arithmetic;
 pub(crate) use poly::{Mono, Term};
@@ -41,8 +43,13 @@ enum Repr {
 /// At least one term with at least one atom; terms ascending (highest degree first), coefficients not zero.
 struct Poly {
     terms: Vec<Term>,
-    size: usize,
-    depth: usize,
+    hash: u64,
+    size: u32,
+    depth: u16,
+    /// Whether a floor division or remainder occurs.
+    divides: bool,
+    /// [`Var::bit`] of every variable inside.
+    vars: u64,
 }
 
 /// An indivisible factor of a term.
@@ -135,11 +142,11 @@ impl Sym {
         Sym::from_terms(vec![t])
     }
     /// The terms; a constant other than 0 is one term without atoms, 0 and the poison value have none.
-    pub(crate) fn terms(&self) -> std::borrow::Cow<'_, [Term]> {
+    pub(crate) fn terms(&self) -> Terms<'_> {
         match &self.0 {
-            Repr::Poly(p) => p.terms.as_slice().into(),
-            Repr::Const(c) if *c != 0 => vec![Term { mono: Mono::unit(), coef: *c }].into(),
-            _ => Vec::new().into(),
+            Repr::Poly(p) => Terms::Many(&p.terms),
+            Repr::Const(c) if *c != 0 => Terms::Constant(Term { mono: Mono::unit(), coef: *c }),
+            _ => Terms::Many(&[]),
         }
     }
     /// From sorted, combined terms; checks the limits.
@@ -149,19 +156,25 @@ impl Sym {
             [Term { mono, coef }] if mono.degree() == 0 => return Sym(Repr::Const(*coef)),
             _ => {}
         }
-        let size = terms.iter().map(|t| 1 + t.mono.atoms().iter().map(Atom::size).sum::<usize>()).sum();
-        let depth = 1 + terms.iter().flat_map(|t| t.mono.atoms()).map(Atom::depth).max().unwrap_or(0);
-        if size > MAX_SIZE || depth > MAX_DEPTH {
-            Sym::overflow()
-        } else {
-            Sym(Repr::Poly(Arc::new(Poly { terms, size, depth })))
+        let mut shape = Shape::default();
+        for t in &terms {
+            shape.size += 1;
+            t.mono.atoms().iter().for_each(|a| shape.hold(a));
         }
+        if shape.size > MAX_SIZE || shape.depth >= MAX_DEPTH {
+            return Sym::overflow();
+        }
+        let Shape { size, depth, divides, vars } = shape;
+        let (size, depth, hash) = (size as u32, depth as u16 + 1, stable_hash(&terms));
+        Sym(Repr::Poly(Arc::new(Poly { terms, hash, size, depth, divides, vars })))
     }
-    fn size(&self) -> usize {
-        if let Repr::Poly(p) = &self.0 { p.size } else { 1 }
+    /// Variables inside, as the union of their [`Var::bit`]s.
+    pub(crate) fn var_bits(&self) -> u64 {
+        if let Repr::Poly(p) = &self.0 { p.vars } else { 0 }
     }
-    fn depth(&self) -> usize {
-        if let Repr::Poly(p) = &self.0 { p.depth } else { 0 }
+    /// Whether a floor division or remainder occurs inside.
+    pub fn divides(&self) -> bool {
+        if let Repr::Poly(p) = &self.0 { p.divides } else { false }
     }
     fn key(&self) -> (u8, i64, &[Term]) {
         match &self.0 {
@@ -172,6 +185,55 @@ impl Sym {
     }
     fn same(&self, other: &Sym) -> bool {
         matches!((&self.0, &other.0), (Repr::Poly(a), Repr::Poly(b)) if Arc::ptr_eq(a, b))
+    }
+    fn surely_different(&self, other: &Sym) -> bool {
+        matches!((&self.0, &other.0), (Repr::Poly(a), Repr::Poly(b)) if a.hash != b.hash)
+    }
+}
+
+/// What [`Sym::from_terms`] measures.
+#[derive(Default)]
+struct Shape {
+    size: usize,
+    depth: usize,
+    divides: bool,
+    vars: u64,
+}
+
+impl Shape {
+    fn hold(&mut self, a: &Atom) {
+        self.size += 1;
+        match a {
+            Atom::Var(v) => self.vars |= v.bit(),
+            Atom::FloorDiv(x, d) | Atom::Mod(x, d) => {
+                self.divides = true;
+                [x, d].into_iter().for_each(|s| self.nest(s));
+            }
+            Atom::Min(list) | Atom::Max(list) => list.iter().for_each(|s| self.nest(s)),
+        }
+    }
+    fn nest(&mut self, s: &Sym) {
+        self.divides |= s.divides();
+        let (size, depth) = if let Repr::Poly(p) = &s.0 { (p.size as usize, usize::from(p.depth)) } else { (1, 0) };
+        self.size += size;
+        self.depth = self.depth.max(depth);
+        self.vars |= s.var_bits();
+    }
+}
+
+/// Terms of a [`Sym`].
+pub(crate) enum Terms<'a> {
+    Many(&'a [Term]),
+    Constant(Term),
+}
+
+impl std::ops::Deref for Terms<'_> {
+    type Target = [Term];
+    fn deref(&self) -> &[Term] {
+        match self {
+            Terms::Many(terms) => terms,
+            Terms::Constant(term) => std::slice::from_ref(term),
+        }
     }
 }
 
@@ -186,24 +248,11 @@ impl Atom {
             Atom::Max(list) => extremum(&list.iter().map(f).collect::<Vec<_>>(), false),
         }
     }
-    fn fold(&self, f: impl Fn(&Sym) -> usize, join: impl Fn(usize, usize) -> usize) -> usize {
-        match self {
-            Atom::Var(_) => 0,
-            Atom::FloorDiv(x, d) | Atom::Mod(x, d) => join(f(x), f(d)),
-            Atom::Min(list) | Atom::Max(list) => list.iter().map(f).fold(0, join),
-        }
-    }
-    fn size(&self) -> usize {
-        1 + self.fold(Sym::size, |a, b| a + b)
-    }
-    fn depth(&self) -> usize {
-        self.fold(Sym::depth, usize::max)
-    }
 }
 
 impl PartialEq for Sym {
     fn eq(&self, other: &Sym) -> bool {
-        self.same(other) || self.key() == other.key()
+        self.same(other) || !self.surely_different(other) && self.key() == other.key()
     }
 }
 impl Eq for Sym {}
@@ -227,7 +276,11 @@ impl Ord for Sym {
 }
 impl Hash for Sym {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.key().hash(state);
+        match &self.0 {
+            Repr::Const(c) => state.write_u64(*c as u64),
+            Repr::Poly(p) => state.write_u64(p.hash),
+            Repr::Overflow => state.write_u8(0),
+        }
     }
 }
 impl Default for Sym {

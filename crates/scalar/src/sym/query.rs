@@ -21,7 +21,7 @@ impl Sym {
     }
     /// Whether the variable occurs.
     pub fn mentions(&self, v: Var) -> bool {
-        self.any(&|a| matches!(a, Atom::Var(w) if *w == v))
+        self.var_bits() & v.bit() != 0 && self.any(&|a| matches!(a, Atom::Var(w) if *w == v))
     }
     /// The floor divisions and remainders inside, as (numerator, divisor), each pair once, outer ones first.
     pub fn atoms(&self) -> Vec<(Sym, Sym)> {

@@ -4,7 +4,7 @@
 //! positions that its readers ask for. A value asked for at one position is computed once; reductions and contractions
 //! must be asked for at positions over the same parallel axes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Code, HashMap};
 use graph::{ContractSpec, Graph, NodeId, Op, View};
@@ -63,8 +63,16 @@ pub(crate) struct Build<'a> {
     positions: HashMap<NodeId, usize>,
     /// Axes of the positions at which reductions, scans (their own axis aside) and contractions are evaluated.
     outer: BTreeSet<AxisSet>,
+    /// Positions of nodes over the domain, as far as placing found them.
+    pub(crate) places: BTreeMap<NodeId, Vec<Sym>>,
     interned: HashMap<Def, ValueId>,
     max_values: usize,
+}
+
+/// Whether the dimensions of an operand's position that a reduction keeps are `at`.
+fn is_kept(operand: &[Sym], axes: &[usize], at: &[Sym]) -> bool {
+    let kept = (0..operand.len()).filter(|d| !axes.contains(d)).map(|d| &operand[d]);
+    kept.eq(at.iter())
 }
 
 /// Builds the comp of a group.
@@ -77,7 +85,8 @@ pub fn build(graph: &Graph, users: &[Vec<NodeId>], group: &Group, max_values: us
     for (&output, at) in group.outputs.iter().zip(&placed) {
         b.store(output, at)?;
     }
-    b.classify_axes(&placed)?;
+    let axes: Vec<AxisSet> = placed.iter().map(|at| b.free_of_all(at)).collect();
+    crate::domain::classify(&mut b.comp, &b.outer, &axes)?;
     b.drop_unused_axes();
     Ok(Built { comp: b.comp, args: b.args })
 }
@@ -94,6 +103,7 @@ impl<'a> Build<'a> {
             memo: HashMap::default(),
             positions: HashMap::default(),
             outer: BTreeSet::new(),
+            places: BTreeMap::new(),
             interned: HashMap::default(),
             max_values,
         }
@@ -286,10 +296,18 @@ impl<'a> Build<'a> {
         self.value(Def::Load { arg, index: at.to_vec(), when: when.clone(), fill }, dtype)
     }
 
-    /// Axes for the reduced dimensions of a member evaluated at `at`, and the operand position.
+    /// Axes for the reduced dimensions of a member evaluated at `at`, and the operand position: where the operand was placed,
+    /// if that fits.
     fn reduced(&mut self, operand: NodeId, axes: &[usize], at: &[Sym]) -> (Vec<Sym>, AxisSet) {
-        let mut used = self.free_of_all(at);
-        let outer = used;
+        let outer = self.free_of_all(at);
+        if let Some(index) = self.places.get(&operand).filter(|p| is_kept(p, axes, at)) {
+            let over = self.free_of_all(index).minus(outer);
+            let plain = axes.iter().all(|&d| index[d].as_var().is_some() || index[d].is_zero());
+            if plain && over.iter().count() == axes.iter().filter(|&&d| !index[d].is_zero()).count() {
+                return (index.clone(), over);
+            }
+        }
+        let mut used = outer;
         let shape = self.graph.shape(operand).clone();
         let mut kept = at.iter();
         let index = (0..shape.len())
@@ -502,30 +520,6 @@ impl<'a> Build<'a> {
         arg
     }
 
-    /// Decides which axes are inner: those that some reduction lacks or that some output lacks.
-    fn classify_axes(&mut self, placed: &[Vec<Sym>]) -> Result<(), Refusal> {
-        let all: AxisSet = (0..self.comp.axes.len()).collect();
-        if self.outer.len() > 1 {
-            return Err(Refusal::new(Code::F04, "reductions over different parallel axes need a second pass"));
-        }
-        let outputs: Vec<AxisSet> = placed.iter().map(|at| self.free_of_all(at)).collect();
-        let parallel = self.outer.first().copied().unwrap_or_else(|| outputs.iter().fold(all, |s, o| s.and(*o)));
-        if outputs.iter().any(|o| !parallel.minus(*o).is_empty()) {
-            return Err(Refusal::new(Code::F03, "an output does not iterate over all parallel axes"));
-        }
-        let within = |v: &Value| match &v.def {
-            Def::Reduce { .. } | Def::Contract { .. } => v.free.minus(parallel).is_empty(),
-            Def::Scan { axis, .. } => v.free.minus(AxisSet::one(*axis)).minus(parallel).is_empty(),
-            _ => true,
-        };
-        if !self.comp.values.iter().all(within) {
-            return Err(Refusal::new(Code::F03, "a reduction inside another loop"));
-        }
-        for (a, axis) in self.comp.axes.iter_mut().enumerate() {
-            axis.inner = !parallel.has(a);
-        }
-        Ok(())
-    }
 
     /// Drops axes that placing tried and nothing varies over; a combining store counts its points, so there all stay.
     fn drop_unused_axes(&mut self) {

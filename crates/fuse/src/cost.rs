@@ -9,6 +9,8 @@ use scalar::ScalarOp;
 use crate::build::Refusal;
 use crate::sizes::Sizes;
 
+/// Blocks for which a reduction over parallel axes leaves partial results.
+const MAX_BLOCKS: f64 = 64.0;
 /// Products of one kernel.
 const MAX_PRODUCTS: usize = 4;
 
@@ -28,6 +30,8 @@ pub fn class(comp: &Comp) -> Class {
         Class::Scan
     } else if comp.stores.iter().any(|s| s.collides) {
         Class::Scatter
+    } else if has(&|v| comp.is_cross(v)) {
+        Class::Mixed
     } else if !comp.inner().is_empty() {
         Class::Row
     } else {
@@ -51,6 +55,7 @@ pub(crate) fn legal(comp: &Comp, target: &Target) -> Result<(), Refusal> {
     }
     match class(comp) {
         Class::Contraction => legal_contraction(comp),
+        Class::Mixed => legal_mixed(comp),
         _ => legal_row(comp),
     }
 }
@@ -72,10 +77,7 @@ fn legal_contraction(comp: &Comp) -> Result<(), Refusal> {
     if axes.iter().any(|&a| a != axes[0]) || comp.inner() != axes[0] {
         return Err(Refusal::new(Code::F03, "products over different contracted axes"));
     }
-    let stores_vary = comp.stores.iter().any(|s| {
-        let at = s.index.iter().fold(comp.value(s.value).free, |set, e| set.union(comp.free_of(e)));
-        !at.and(comp.inner()).is_empty()
-    });
+    let stores_vary = comp.stores.iter().any(|s| !comp.store_axes(s).and(comp.inner()).is_empty());
     if stores_vary {
         return Err(Refusal::new(Code::F03, "a reader of the product iterates over more than its tiles"));
     }
@@ -108,6 +110,19 @@ fn depends_on_contract(comp: &Comp, v: ValueId) -> bool {
     false
 }
 
+/// Reductions over parallel axes must be over the same ones, beside plain loads and stores.
+fn legal_mixed(comp: &Comp) -> Result<(), Refusal> {
+    let crosses = (0..comp.values.len() as ValueId).filter(|&v| comp.is_cross(v));
+    let over: BTreeSet<AxisSet> = crosses.map(|v| comp.reduced(v).and(comp.parallel())).collect();
+    if over.len() > 1 {
+        return Err(Refusal::new(Code::F04, "reductions over different parallel axes need a second pass"));
+    }
+    if comp.values.iter().any(|v| matches!(v.def, Def::Scan { .. })) || comp.stores.iter().any(|s| s.combine.is_some()) {
+        return Err(Refusal::new(Code::F04, "a scan or a combining write beside a reduction over its rows"));
+    }
+    legal_row(comp)
+}
+
 /// Inner loops of the stages must nest: each stage's inner axes contain or are contained in the next one's.
 fn legal_row(comp: &Comp) -> Result<(), Refusal> {
     let inner = comp.inner();
@@ -118,17 +133,16 @@ fn legal_row(comp: &Comp) -> Result<(), Refusal> {
                 let src = src.iter().fold(*axes, |s, &v| s.union(comp.value(v).free));
                 sets.push(src.and(inner));
             }
-            Def::Contract { axes, .. } => sets.push(*axes),
+            Def::Contract { axes, .. } => sets.push(axes.and(inner)),
             Def::Scan { axis, .. } if inner != AxisSet::one(*axis) => {
                 return Err(Refusal::new(Code::F03, "a scan inside another loop"));
             }
             _ => {}
         }
     }
-    sets.extend(comp.stores.iter().map(|s| {
-        let at = s.index.iter().fold(comp.value(s.value).free, |set, e| set.union(comp.free_of(e)));
-        at.and(inner)
-    }));
+    let domains = comp.finish_domains();
+    let in_pass = comp.stores.iter().filter(|s| domains[s.value as usize].is_none());
+    sets.extend(in_pass.map(|s| comp.store_axes(s).and(inner)));
     sets.retain(|s| !s.is_empty());
     let nested = |a: AxisSet, b: AxisSet| a.minus(b).is_empty() || b.minus(a).is_empty();
     if sets.iter().any(|&a| sets.iter().any(|&b| !nested(a, b))) {
@@ -171,14 +185,26 @@ pub fn summarise(comp: &Comp, sizes: &Sizes, target: &Target) -> Summary {
     }
     s.read += read_again(comp, sizes, target);
     for store in &comp.stores {
-        let at = store.index.iter().fold(comp.value(store.value).free, |set, e| set.union(comp.free_of(e)));
+        let at = comp.store_axes(store);
         s.written += points(at) * comp.args[store.arg].dtype.size() as f64;
     }
-    let parallel: AxisSet = (0..comp.axes.len()).filter(|&a| !comp.axes[a].inner).collect();
+    let parallel = comp.parallel();
+    add_partials(comp, sizes, &mut s);
     let serial = comp.stores.iter().any(|s| s.collides);
     let workers = if serial { 1.0 } else { points(parallel).clamp(1.0, target.cores as f64) };
     s.ops *= target.cores as f64 / workers;
     s
+}
+
+/// What a finish phase costs: partial results per block, written and read, and a second launch.
+fn add_partials(comp: &Comp, sizes: &Sizes, s: &mut Summary) {
+    let points = |set: AxisSet| set.iter().map(|a| sizes.eval(&comp.axes[a].extent)).product::<f64>();
+    let crosses: Vec<ValueId> = (0..comp.values.len() as ValueId).filter(|&v| comp.is_cross(v)).collect();
+    for &v in &crosses {
+        let blocks = points(comp.reduced(v).and(comp.parallel())).min(MAX_BLOCKS);
+        s.partials += 2.0 * blocks * points(comp.value(v).free) * comp.value(v).dtype.size() as f64;
+    }
+    s.launches += f64::from(!crosses.is_empty());
 }
 
 /// Bytes per element that packing an operand moves beyond reading it: little for a plain read, much for one that is
@@ -229,12 +255,14 @@ fn roots(comp: &Comp) -> Vec<(usize, ValueId)> {
     for id in 0..comp.values.len() as ValueId {
         let before = comp.operands(id).iter().map(|&o| done[o as usize]).max().unwrap_or(0);
         let reduces = matches!(comp.value(id).def, Def::Reduce { .. } | Def::Contract { .. });
-        done[id as usize] = before + usize::from(reduces);
+        done[id as usize] = before + usize::from(reduces && !comp.is_cross(id));
         if reduces {
             out.extend(comp.operands(id).iter().map(|&o| (before, o)));
         }
     }
-    out.extend(comp.stores.iter().map(|s| (done[s.value as usize], s.value)));
+    let domains = comp.finish_domains();
+    let in_pass = comp.stores.iter().filter(|s| domains[s.value as usize].is_none());
+    out.extend(in_pass.map(|s| (done[s.value as usize], s.value)));
     out
 }
 

@@ -2,6 +2,7 @@
 //!
 //! * [`index`]: where a view's output position reads its operand (`pull`), and where an operand's position lands (`push`)
 //! * [`build`]: a group of nodes as a [`kernel::Comp`]: placement of its outputs over one domain, then evaluation on demand
+//! * `domain`: which axes of the comp are parallel
 //! * `choose`: which nodes form a group, by time saved
 //! * [`mod@plan`]: the kernels in order, and the buffers they need
 //!
@@ -10,6 +11,7 @@
 pub mod build;
 mod choose;
 mod cost;
+mod domain;
 pub mod index;
 mod order;
 mod place;

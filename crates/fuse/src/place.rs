@@ -45,7 +45,9 @@ pub(crate) fn place(b: &mut Build<'_>, users: &[Vec<NodeId>]) -> Result<Vec<Vec<
             }
         }
     }
-    outputs.iter().map(|&o| output_place(b, o, anchor, &places)).collect()
+    let placed = outputs.iter().map(|&o| output_place(b, o, anchor, &places)).collect();
+    b.places = places;
+    placed
 }
 
 /// Position of an output that the spreading may not have reached: that of an output of the same shape, or, beside a

@@ -220,6 +220,36 @@ impl Comp {
             (None, None) => set,
         })
     }
+    /// Axes that are not inner.
+    pub fn parallel(&self) -> AxisSet {
+        self.axes.iter().enumerate().filter(|(_, a)| !a.inner).map(|(i, _)| i).collect()
+    }
+    /// Axes that a reduction or contraction is over; empty for all else.
+    pub fn reduced(&self, id: ValueId) -> AxisSet {
+        match &self.value(id).def {
+            Def::Reduce { axes, .. } | Def::Contract { axes, .. } => *axes,
+            _ => AxisSet::default(),
+        }
+    }
+    /// Whether a value is a reduction over parallel axes: its partial results per block of points are merged in a finish
+    /// phase.
+    pub fn is_cross(&self, id: ValueId) -> bool {
+        !self.reduced(id).and(self.parallel()).is_empty()
+    }
+    /// For each value, the axes over which the reductions over parallel axes that it needs vary; `None` if it needs none.
+    pub fn finish_domains(&self) -> Vec<Option<AxisSet>> {
+        let mut domains: Vec<Option<AxisSet>> = vec![None; self.values.len()];
+        for id in 0..self.values.len() as ValueId {
+            let below = self.operands(id).iter().filter_map(|&o| domains[o as usize]).reduce(AxisSet::union);
+            let own = self.is_cross(id).then(|| self.value(id).free);
+            domains[id as usize] = below.into_iter().chain(own).reduce(AxisSet::union);
+        }
+        domains
+    }
+    /// Axes that a store's position or value varies over.
+    pub fn store_axes(&self, store: &Store) -> AxisSet {
+        store.index.iter().fold(self.value(store.value).free, |set, e| set.union(self.free_of(e)))
+    }
     /// Inner axes.
     pub fn inner(&self) -> AxisSet {
         self.axes.iter().enumerate().filter(|(_, a)| a.inner).map(|(i, _)| i).collect()

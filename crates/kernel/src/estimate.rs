@@ -11,6 +11,8 @@ pub enum Class {
     Pointwise,
     /// Reductions per point of the parallel axes.
     Row,
+    /// Reductions over parallel axes, finished in a second phase.
+    Mixed,
     /// A matrix product with prologue and epilogue.
     Contraction,
     /// Scans.
@@ -34,6 +36,8 @@ pub struct Summary {
     pub contract_flops: f64,
     /// Bytes that packing moves beyond reading the operands once.
     pub packed: f64,
+    /// Bytes of partial results, written and read once each.
+    pub partials: f64,
     /// Phases: one launch each.
     pub launches: f64,
 }
@@ -73,7 +77,7 @@ impl Summary {
 
 /// Predicts a kernel's time as the sum of its terms: on the CPU one instruction stream does both loads and arithmetic.
 pub fn estimate(s: &Summary, target: &Target) -> Estimate {
-    let memory = s.bytes() / target.bandwidth;
+    let memory = (s.bytes() + s.partials) / target.bandwidth;
     let compute = s.ops / target.pointwise_ops + s.contract_flops / target.gemm_flops;
     let latency = s.launches * target.launch;
     let packing = s.packed / target.bandwidth;

@@ -124,7 +124,11 @@ impl<'a> Emit<'a> {
                 self.op(*op, dtype, value.dtype, &regs)
             }
             FlatDef::Check { value, limit, when, message } => self.check(*value, *limit, when, message),
-            FlatDef::Component(..) | FlatDef::Reduce { .. } | FlatDef::Scan { .. } | FlatDef::Contract { .. } => {
+            FlatDef::Component(..)
+            | FlatDef::Reduce { .. }
+            | FlatDef::Scan { .. }
+            | FlatDef::Contract { .. }
+            | FlatDef::Merge { .. } => {
                 Err(unsupported("a reduction is needed before its stage"))
             }
         }
@@ -229,6 +233,13 @@ impl<'a> Emit<'a> {
             }
             _ => Ok(dst),
         }
+    }
+
+    /// Register of a stored state, over a set of axes.
+    pub(crate) fn state(&mut self, arg: usize, index: &Lin, ty: Ty, axes: kernel::AxisSet) -> Result<Reg> {
+        let (dst, index) = (self.reg_over(ty, axes)?, self.affine(index)?);
+        self.code.push(Instr::Load { dst, param: arg as u16, index, mask: Vec::new(), fill: 0 });
+        Ok(dst)
     }
 
     /// Affine part of an index, and a register for the rest.

@@ -27,9 +27,25 @@ pub(crate) enum FlatDef {
     Op(ScalarOp, SmallVec<[ValueId; 3]>),
     Reduce { combiner: Combiner, src: SmallVec<[ValueId; 3]>, axes: AxisSet, index: Option<ValueId> },
     Scan { combiner: Combiner, src: SmallVec<[ValueId; 3]>, axis: usize, index: Option<ValueId> },
+    /// States of blocks, stored by an earlier phase, merged over inner axes: (argument, index) and dtype of each component.
+    Merge { combiner: Combiner, states: SmallVec<[(usize, Lin); 3]>, dtypes: SmallVec<[DType; 3]>, axes: AxisSet },
     Contract { a: ValueId, b: ValueId, axes: AxisSet, acc: DType },
     Component(ValueId, usize),
     Check { value: ValueId, limit: i64, when: Vec<FlatCond>, message: String },
+}
+
+impl FlatDef {
+    /// Axes that a reduction, contraction or merge is over; empty for all else.
+    pub(crate) fn reduced(&self) -> AxisSet {
+        match self {
+            FlatDef::Reduce { axes, .. } | FlatDef::Contract { axes, .. } | FlatDef::Merge { axes, .. } => *axes,
+            _ => AxisSet::default(),
+        }
+    }
+    /// Whether the value ends a stage.
+    pub(crate) fn is_reduction(&self) -> bool {
+        matches!(self, FlatDef::Reduce { .. } | FlatDef::Contract { .. } | FlatDef::Merge { .. })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -54,6 +70,8 @@ pub(crate) struct FlatStore {
 pub(crate) struct Flat {
     pub(crate) extents: Vec<i64>,
     pub(crate) inner: AxisSet,
+    /// Parallel axes that some reduction is over: they count even with one point.
+    pub(crate) over: AxisSet,
     /// Axes outermost first; merged-away axes are absent.
     pub(crate) order: Vec<usize>,
     pub(crate) values: Vec<FlatValue>,
@@ -109,9 +127,11 @@ fn bind(request: &Request<'_>) -> Result<Flat> {
         })
         .collect::<Result<Vec<_>>>()?;
     let ranges = AxisRanges { extents: &extents, limits: &limits };
+    let reduced = (0..comp.values.len() as ValueId).map(|v| comp.reduced(v));
+    let over = reduced.fold(AxisSet::default(), AxisSet::union).and(comp.parallel());
     let var = |v: Var| {
         if let Some(axis) = comp.axis_of(v) {
-            return Some(if extents[axis] == 1 { Lin::constant(0) } else { Lin::axis(axis) });
+            return Some(if extents[axis] == 1 && !over.has(axis) { Lin::constant(0) } else { Lin::axis(axis) });
         }
         if let Some(&value) = comp.value_vars.get(&v) {
             return Some(Lin { base: 0, terms: vec![(Atom::Value(value), 1)] });
@@ -142,8 +162,9 @@ fn bind(request: &Request<'_>) -> Result<Flat> {
         .collect::<Result<Vec<_>>>()?;
     let inner = comp.inner();
     Ok(Flat {
-        order: (0..extents.len()).filter(|&a| extents[a] != 1).collect(),
+        order: (0..extents.len()).filter(|&a| extents[a] != 1 || over.has(a)).collect(),
         inner,
+        over,
         values,
         stores,
         frozen: comp.args.iter().map(|a| a.frozen).collect(),
@@ -211,9 +232,17 @@ impl Flat {
         &self.values[id as usize]
     }
 
-    /// Nothing to store, or some parallel axis has no points.
-    pub(crate) fn empty_domain(&self) -> bool {
-        self.stores.is_empty() || (0..self.extents.len()).any(|a| !self.inner.has(a) && self.extents[a] == 0)
+
+    /// Parallel axes of more than one point, and those that a reduction is over.
+    pub(crate) fn parallel(&self) -> AxisSet {
+        let counts = |a: usize| !self.inner.has(a) && (self.extents[a] != 1 || self.over.has(a));
+        self.order.iter().copied().filter(|&a| counts(a)).collect()
+    }
+
+    /// Axes that a store's position or value varies over.
+    pub(crate) fn store_axes(&self, store: &FlatStore) -> AxisSet {
+        let operands = self.store_operands(store);
+        operands.iter().fold(self.axes_of(&store.index), |set, &v| set.union(self.value(v).free))
     }
 
     /// Product of the extents of a set of axes.
@@ -296,10 +325,11 @@ impl Flat {
 
     fn for_each_set(&mut self, f: &dyn Fn(AxisSet) -> AxisSet) {
         self.inner = f(self.inner);
+        self.over = f(self.over);
         for v in &mut self.values {
             v.free = f(v.free);
             match &mut v.def {
-                FlatDef::Reduce { axes, .. } | FlatDef::Contract { axes, .. } => *axes = f(*axes),
+                FlatDef::Reduce { axes, .. } | FlatDef::Contract { axes, .. } | FlatDef::Merge { axes, .. } => *axes = f(*axes),
                 _ => {}
             }
         }
@@ -325,7 +355,9 @@ impl Flat {
         }
         let together = |set: AxisSet| set.has(p) == set.has(q);
         let sets_agree = self.values.iter().all(|v| match &v.def {
-            FlatDef::Reduce { axes, .. } | FlatDef::Contract { axes, .. } => together(*axes) && together(v.free),
+            FlatDef::Reduce { axes, .. } | FlatDef::Contract { axes, .. } | FlatDef::Merge { axes, .. } => {
+                together(*axes) && together(v.free)
+            }
             FlatDef::Scan { axis, .. } => *axis != p && *axis != q && together(v.free),
             _ => together(v.free),
         });
@@ -422,7 +454,7 @@ impl Flat {
             });
         };
         match &self.value(id).def {
-            FlatDef::Const(_) => {}
+            FlatDef::Const(_) | FlatDef::Merge { .. } => {}
             FlatDef::Index(e) => from(e, &mut out),
             FlatDef::Pred(conds) => conds.iter().for_each(|c| from(&c.expr, &mut out)),
             FlatDef::Load { index, when, .. } => {

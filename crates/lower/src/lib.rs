@@ -3,6 +3,7 @@
 //! * `lin`: concrete index expressions over loop axes
 //! * `flat`: a comp with every size bound, its axes merged and split so that accesses are affine
 //! * `schedule`: which axes are the grid, the rows and the columns
+//! * `partial`: reductions over parallel axes, in a main and a finish phase
 //! * `nest`, `gemm`: stages and instructions
 //!
 //! Pure and quick (microseconds a kernel): executables lower again for each new size.
@@ -12,6 +13,7 @@ mod flat;
 mod gemm;
 mod lin;
 mod nest;
+mod partial;
 mod schedule;
 
 use base::{Error, Numerics, Result};
@@ -63,14 +65,14 @@ pub fn lower(request: &Request<'_>) -> Result<TileProgram> {
     let flat = flat::flatten(request)?;
     let mut program =
         TileProgram { name: request.name.to_owned(), params: params(request), phases: Vec::new(), checks: Vec::new() };
-    if flat.empty_domain() {
+    if flat.stores.is_empty() {
         return Ok(program);
     }
-    let phase = match gemm::products(&flat) {
-        Some(products) => Phase::Gemm(gemm::lower(&flat, &products, request.numerics, &mut program)?),
-        None => Phase::Nest(nest::lower(&flat, request.numerics, &mut program)?),
+    program.phases = match gemm::products(&flat) {
+        Some(_) if flat.points(flat.parallel()) == 0 => Vec::new(),
+        Some(products) => vec![Phase::Gemm(gemm::lower(&flat, &products, request.numerics, &mut program)?)],
+        None => partial::lower(flat, request.numerics, &mut program)?,
     };
-    program.phases.push(phase);
     Ok(program)
 }
 

@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{HashMap, Numerics, Result};
 use kernel::{AxisSet, ValueId, op_cost};
-use program::{Instr, Nest, Reg, Stage, TileAxis, TileProgram, Ty};
+use program::{Instr, Nest, Reg, Sequence, Stage, TileAxis, TileProgram, Ty};
 use scalar::{Combiner, DType, ScalarOp};
 use smallvec::{SmallVec, smallvec};
 
 use crate::emit::Emit;
 use crate::flat::{Flat, FlatDef};
-use crate::schedule::{Tiles, tiles};
+use crate::partial::{Block, Partial, components};
+use crate::schedule::Tiles;
 use crate::unsupported;
 
 /// Most bytes of one resident value per tile.
@@ -22,15 +23,39 @@ const RESIDENT_BYTES: i64 = 128 << 10;
 /// Work (in cheap operations) from which a value is kept rather than evaluated again.
 const RESIDENT_COST: f64 = 5.0;
 
-/// Lowers a comp without matrix products to a nest.
-pub(crate) fn lower(flat: &Flat, numerics: Numerics, program: &mut TileProgram) -> Result<Nest> {
-    let tiles = tiles(flat);
+/// When what depends on a partial reduction can be computed: in a later phase.
+const LATER: usize = usize::MAX / 2;
+
+/// Lowers a comp without matrix products to a nest; with a block, to one whose grid points take blocks of an axis and leave
+/// partial results.
+pub(crate) fn lower(
+    flat: &Flat,
+    tiles: Tiles,
+    block: Option<&Block>,
+    numerics: Numerics,
+    program: &mut TileProgram,
+) -> Result<Nest> {
+    let partials = block.map_or(&[][..], |b| &b.partials);
     let mut emit = Emit::new(flat, numerics, &mut program.checks);
     emit.rows = tiles.rows.map(|t| t.0);
     emit.cols = tiles.cols.map(|t| t.0);
-    let mut lowering = Lowering { flat, tiles, when: availability(flat), needed: needed(flat), emit, stages: Vec::new() };
+    let mut lowering = Lowering {
+        flat,
+        tiles,
+        partials,
+        when: availability(flat, partials),
+        needed: needed(flat, partials),
+        emit,
+        stages: Vec::new(),
+        before: Vec::new(),
+        after: Vec::new(),
+    };
     lowering.run()?;
-    let grid = flat.order.iter().copied().filter(|&a| !flat.inner.has(a) && flat.extents[a] != 1).collect();
+    let sequential = |a: usize| block.is_some_and(|b| b.axis == a || b.within.contains(&a));
+    let numbers_blocks = |a: usize| block.is_some_and(|b| b.block == a);
+    let in_grid = |a: usize| !flat.inner.has(a) && !sequential(a) && (flat.extents[a] != 1 || numbers_blocks(a));
+    let grid = flat.order.iter().copied().filter(|&a| in_grid(a)).collect();
+    let (before, after) = (lowering.before, lowering.after);
     let tile_axis = |t: Option<(usize, usize)>| t.map(|(axis, tile)| TileAxis { axis, tile });
     Ok(Nest {
         extents: flat.extents.clone(),
@@ -40,23 +65,32 @@ pub(crate) fn lower(flat: &Flat, numerics: Numerics, program: &mut TileProgram) 
         regs: lowering.emit.regs,
         stages: lowering.stages,
         serial: flat.stores.iter().any(|s| s.collides),
+        sequence: block.map(|b| Sequence {
+            axis: b.axis,
+            within: b.within.clone(),
+            block: b.block,
+            length: b.length,
+            before,
+            after,
+        }),
     })
 }
 
 /// For each value, how many reductions must be complete before it can be computed.
-fn availability(flat: &Flat) -> Vec<usize> {
+pub(crate) fn availability(flat: &Flat, partials: &[Partial]) -> Vec<usize> {
     let mut when = vec![0; flat.values.len()];
     for id in 0..flat.values.len() as ValueId {
         let before = flat.operands(id).iter().map(|&o| when[o as usize]).max().unwrap_or(0);
-        let reduces = matches!(flat.value(id).def, FlatDef::Reduce { .. } | FlatDef::Contract { .. });
-        when[id as usize] = before + usize::from(reduces);
+        let partial = partials.iter().any(|p| p.value == id);
+        when[id as usize] = if partial { LATER } else { before + usize::from(flat.value(id).def.is_reduction()) };
     }
     when
 }
 
-/// Which values some store depends on.
-fn needed(flat: &Flat) -> Vec<bool> {
+/// Which values some store or partial reduction depends on.
+fn needed(flat: &Flat, partials: &[Partial]) -> Vec<bool> {
     let mut needed = vec![false; flat.values.len()];
+    partials.iter().for_each(|p| needed[p.value as usize] = true);
     for s in &flat.stores {
         flat.store_operands(s).iter().for_each(|&v| needed[v as usize] = true);
     }
@@ -78,10 +112,14 @@ enum Root {
 struct Lowering<'a> {
     flat: &'a Flat,
     tiles: Tiles,
+    partials: &'a [Partial],
     when: Vec<usize>,
     needed: Vec<bool>,
     emit: Emit<'a>,
     stages: Vec<Stage>,
+    /// Stages before and after a block.
+    before: Vec<Stage>,
+    after: Vec<Stage>,
 }
 
 /// Inner axes of a loop stage and its roots, keyed by (completed reductions, axes).
@@ -112,10 +150,11 @@ impl Lowering<'_> {
     fn plan(&self) -> Plan {
         let mut plan = Plan::new();
         for id in 0..self.flat.values.len() as ValueId {
-            let (FlatDef::Reduce { axes, .. } | FlatDef::Contract { axes, .. }) = &self.flat.value(id).def else { continue };
-            if self.needed[id as usize] {
-                let varies = self.flat.operands(id).iter().fold(*axes, |s, &o| s.union(self.flat.value(o).free));
-                let level = self.when[id as usize] - 1;
+            let def = &self.flat.value(id).def;
+            if def.is_reduction() && self.needed[id as usize] {
+                let operands = self.flat.operands(id);
+                let varies = operands.iter().fold(def.reduced(), |s, &o| s.union(self.flat.value(o).free));
+                let level = operands.iter().map(|&o| self.when[o as usize]).max().unwrap_or(0);
                 plan.entry((level, self.inner_of(varies))).or_default().push(Root::Value(id));
             }
         }
@@ -176,7 +215,7 @@ impl Lowering<'_> {
         let mut stack: Vec<ValueId> = roots.iter().flat_map(|r| self.root_operands(*r)).collect();
         let mut seen = BTreeSet::new();
         while let Some(v) = stack.pop() {
-            let done = matches!(self.flat.value(v).def, FlatDef::Reduce { .. } | FlatDef::Contract { .. });
+            let done = self.flat.value(v).def.is_reduction();
             if !done && seen.insert(v) {
                 stack.extend(self.flat.operands(v));
             }
@@ -224,7 +263,10 @@ impl Lowering<'_> {
         for &root in roots {
             match root {
                 Root::Store(i) => self.emit.store(&self.flat.stores[i])?,
-                Root::Value(v) => self.accumulate(v, axes, &mut stage, &mut finish, &mut results)?,
+                Root::Value(v) => match self.partials.iter().find(|p| p.value == v) {
+                    Some(partial) => self.accumulate_partial(partial, axes)?,
+                    None => self.accumulate(v, axes, &mut stage, &mut finish, &mut results)?,
+                },
             }
         }
         let mut have = before;
@@ -254,26 +296,12 @@ impl Lowering<'_> {
     ) -> Result<()> {
         let flat = self.flat;
         let value = flat.value(v);
-        let (combiner, src, dtypes) = match &value.def {
-            FlatDef::Reduce { combiner, src, index, .. } => {
-                let operands: Vec<DType> = src.iter().map(|&s| flat.value(s).dtype).collect();
-                let dtypes = combiner.results(&operands).map_err(|e| unsupported(&e))?;
-                let mut regs: SmallVec<[Reg; 3]> = SmallVec::new();
-                for &s in src.iter().chain(index.iter()) {
-                    let r = self.emit.value(s)?;
-                    regs.push(self.emit.spread(r, flat.value(s).dtype, flat.live(axes))?);
-                }
-                (*combiner, regs, dtypes)
-            }
-            FlatDef::Contract { a, b, acc, .. } => (Combiner::Sum, smallvec![self.product(*a, *b, *acc, axes)?], vec![*acc]),
-            _ => return Err(unsupported("not a reduction")),
-        };
-        let acc = dtypes.iter().map(|d| self.emit.reg_over(Ty::of(*d), value.free)).collect::<Result<SmallVec<[Reg; 3]>>>()?;
+        let (combiner, acc) = self.reduce(v, axes)?;
         stage.init.push((combiner, acc.clone()));
-        self.emit.code.push(Instr::Reduce { combiner, acc: acc.clone(), src, merge: false });
         let code = self.emit.take_code();
-        for (k, (&r, from)) in acc.iter().zip(&dtypes).enumerate() {
-            let to = if matches!(value.def, FlatDef::Contract { .. }) { value.dtype } else { *from };
+        let dtypes = components(flat, v)?;
+        for (k, (&r, (_, from))) in acc.iter().zip(&dtypes).enumerate() {
+            let to = if k == 0 { value.dtype } else { *from };
             let wrapped = matches!(to, DType::F16 | DType::BF16 | DType::I8 | DType::U8 | DType::I16 | DType::U16 | DType::U32);
             let wide = match Ty::of(to) {
                 Ty::F32 => DType::F32,
@@ -292,6 +320,53 @@ impl Lowering<'_> {
         }
         finish.extend(self.emit.take_code());
         self.emit.code = code;
+        Ok(())
+    }
+
+    /// Emits the step of a reduction; gives its combiner and accumulators.
+    fn reduce(&mut self, v: ValueId, axes: AxisSet) -> Result<(Combiner, SmallVec<[Reg; 3]>)> {
+        let flat = self.flat;
+        let value = flat.value(v);
+        let dtypes = components(flat, v)?;
+        let src: SmallVec<[Reg; 3]> = match &value.def {
+            FlatDef::Reduce { src, index, .. } => {
+                let mut regs = SmallVec::new();
+                for &s in src.iter().chain(index.iter()) {
+                    let r = self.emit.value(s)?;
+                    regs.push(self.emit.spread(r, flat.value(s).dtype, flat.live(axes))?);
+                }
+                regs
+            }
+            FlatDef::Contract { a, b, acc, .. } => smallvec![self.product(*a, *b, *acc, axes)?],
+            FlatDef::Merge { states, axes, .. } => {
+                let free = value.free.union(*axes);
+                let parts = states.iter().zip(&dtypes);
+                parts.map(|((arg, index), (_, d))| self.emit.state(*arg, index, Ty::of(*d), free)).collect::<Result<_>>()?
+            }
+            _ => return Err(unsupported("not a reduction")),
+        };
+        let combiner = dtypes[0].0;
+        let free = value.free;
+        let acc = dtypes.iter().map(|(_, d)| self.emit.reg_over(Ty::of(*d), free)).collect::<Result<SmallVec<[Reg; 3]>>>()?;
+        let merge = matches!(value.def, FlatDef::Merge { .. });
+        self.emit.code.push(Instr::Reduce { combiner, acc: acc.clone(), src, merge });
+        Ok((combiner, acc))
+    }
+
+    /// Accumulates a reduction over a block: set before it, stored after it.
+    fn accumulate_partial(&mut self, partial: &Partial, axes: AxisSet) -> Result<()> {
+        let flat = self.flat;
+        let (combiner, acc) = self.reduce(partial.value, axes)?;
+        let kept = self.inner_of(flat.value(partial.value).free);
+        let inner: SmallVec<[usize; 6]> = flat.order.iter().copied().filter(|&a| kept.has(a)).collect();
+        acc.iter().for_each(|&r| self.emit.regs[r as usize].resident = !inner.is_empty());
+        let init = Instr::Init { combiner, acc: acc.clone() };
+        self.before.push(Stage { inner: inner.clone(), code: vec![init], ..Stage::default() });
+        let store = |(&src, (arg, index)): (&Reg, &(usize, crate::lin::Lin))| {
+            Ok(Instr::Store { param: *arg as u16, index: flat.affine(index, &Some)?, mask: Vec::new(), src })
+        };
+        let code = acc.iter().zip(&partial.states).map(store).collect::<Result<Vec<_>>>()?;
+        self.after.push(Stage { inner, code, ..Stage::default() });
         Ok(())
     }
 

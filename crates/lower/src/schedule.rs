@@ -14,9 +14,10 @@ pub(crate) struct Tiles {
 }
 
 fn accesses(flat: &Flat) -> Vec<&Lin> {
-    let loads = flat.values.iter().filter_map(|v| match &v.def {
-        FlatDef::Load { index, .. } => Some(index),
-        _ => None,
+    let loads = flat.values.iter().flat_map(|v| match &v.def {
+        FlatDef::Load { index, .. } => vec![index],
+        FlatDef::Merge { states, .. } => states.iter().map(|s| &s.1).collect(),
+        _ => Vec::new(),
     });
     loads.chain(flat.stores.iter().map(|s| &s.index)).collect()
 }

@@ -195,8 +195,15 @@ pub enum Instr {
         /// Operands.
         args: SmallVec<[Reg; 3]>,
     },
+    /// Sets accumulators to the combiner's initial state, as a stage's `init` does, at each step of the loops.
+    Init {
+        /// Combination.
+        combiner: Combiner,
+        /// Accumulators, one per component.
+        acc: SmallVec<[Reg; 3]>,
+    },
     /// `acc ← combine(acc, reduction of src over the directions that src has and acc lacks)`.
-    /// The accumulators were set by the stage's `init`.
+    /// The accumulators were set by the stage's `init` or by [`Instr::Init`].
     Reduce {
         /// Combination. `Welford` accumulators are (mean, m2, count), `MaxSum` (max, sum), `ArgMax`/`ArgMin` (value, index).
         combiner: Combiner,
@@ -234,9 +241,12 @@ impl Instr {
     pub fn reads(&self) -> SmallVec<[Reg; 6]> {
         let list = |first: &[Reg], second: &[Reg]| first.iter().chain(second).copied().collect();
         match self {
-            Instr::Const { .. } | Instr::Index { .. } | Instr::Mask { .. } | Instr::Load { .. } | Instr::Acc { .. } => {
-                list(&[], &[])
-            }
+            Instr::Const { .. }
+            | Instr::Index { .. }
+            | Instr::Mask { .. }
+            | Instr::Load { .. }
+            | Instr::Acc { .. }
+            | Instr::Init { .. } => list(&[], &[]),
             Instr::LoadAt { offset, mask, .. } => list(&[*offset], mask.as_slice()),
             Instr::Check { value, mask, .. } => list(&[*value], mask.as_slice()),
             Instr::Store { src, .. } => list(&[*src], &[]),
@@ -253,7 +263,7 @@ impl Instr {
             Instr::Load { dst, .. } | Instr::LoadAt { dst, .. } | Instr::Check { dst, .. } => SmallVec::from_slice(&[*dst]),
             Instr::Op { dst, .. } | Instr::Acc { dst, .. } => SmallVec::from_slice(&[*dst]),
             Instr::Store { .. } | Instr::StoreAt { .. } => SmallVec::new(),
-            Instr::Reduce { acc, .. } => SmallVec::from_slice(acc),
+            Instr::Reduce { acc, .. } | Instr::Init { acc, .. } => SmallVec::from_slice(acc),
             Instr::Scan { dst, carry, .. } => dst.iter().chain(carry).copied().collect(),
         }
     }

@@ -12,7 +12,7 @@ mod verify;
 
 pub use body::{Affine, Body, Bound, Instr, Reg, RegDecl, Ty};
 pub use gemm::{Gemm, PackSource};
-pub use nest::{Nest, Stage, TileAxis};
+pub use nest::{Nest, Sequence, Stage, TileAxis};
 pub use verify::verify;
 
 use scalar::DType;

@@ -37,6 +37,45 @@ pub struct Nest {
     pub stages: Vec<Stage>,
     /// Grid points must run in order on one thread (writes that may collide).
     pub serial: bool,
+    /// Makes a grid point cover many points of one axis.
+    pub sequence: Option<Sequence>,
+}
+
+/// A block of an axis that one grid point takes in order, with accumulators that live across the block: partial results of
+/// a reduction over a parallel axis.
+///
+/// At each grid point `before` runs, then the nest's stages at each step of the block, then `after`. Accumulators that vary
+/// over an inner axis are resident; `before` sets them by [`Instr::Init`], the stages reduce into them, `after` stores them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Sequence {
+    /// Axis of which a block is taken in order; not in the grid, stepped by its tile if it is the row or the column axis.
+    pub axis: usize,
+    /// Further axes, outermost first, that are taken whole and in order at each step of the block; not in the grid.
+    pub within: SmallVec<[usize; 4]>,
+    /// Grid axis that numbers the blocks.
+    pub block: usize,
+    /// Points of `axis` in a block, a multiple of its tile; the last block may have fewer.
+    pub length: i64,
+    /// Stages before the block.
+    pub before: Vec<Stage>,
+    /// Stages after the block.
+    pub after: Vec<Stage>,
+}
+
+impl Sequence {
+    /// Axes that are taken in order, outermost first.
+    pub fn axes(&self) -> impl Iterator<Item = usize> {
+        std::iter::once(self.axis).chain(self.within.iter().copied())
+    }
+}
+
+impl Nest {
+    /// All stages in the order in which their code runs.
+    pub fn all_stages(&self) -> impl Iterator<Item = &Stage> {
+        let sequence = self.sequence.as_slice();
+        let (before, after) = (sequence.iter().flat_map(|s| &s.before), sequence.iter().flat_map(|s| &s.after));
+        before.chain(&self.stages).chain(after)
+    }
 }
 
 /// One pass over the inner axes.

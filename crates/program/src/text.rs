@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::{Access, Affine, Body, Bound, Gemm, Instr, Nest, PackSource, Phase, Reg, RegDecl, TileAxis, TileProgram, Ty};
+use crate::{Access, Affine, Body, Bound, Gemm, Instr, Nest, PackSource, Phase, Reg, RegDecl, Stage, TileAxis, TileProgram, Ty};
 
 impl Display for Ty {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -96,6 +96,7 @@ impl Display for Instr {
                 let exact = if *round || !dtype.is_float() || dtype.size() > 2 { "" } else { " unrounded" };
                 write!(f, "r{dst} = {}.{dtype} {}{exact}", op.name(), list(args))
             }
+            Instr::Init { combiner, acc } => write!(f, "{} = init {}", list(acc), combiner.info().name),
             Instr::Reduce { combiner, acc, src, merge } => {
                 let merge = if *merge { "merge" } else { "reduce" };
                 write!(f, "{} = {merge} {} {}", list(acc), combiner.info().name, list(src))
@@ -136,20 +137,30 @@ impl Display for Nest {
         let (rows, cols) = (direction("rows", self.rows), direction("cols", self.cols));
         writeln!(f, "  {serial}nest {}; grid {}{rows}{cols}", extents.join(" "), axes(&self.grid))?;
         registers(f, &self.regs)?;
-        for stage in &self.stages {
-            write!(f, "    stage loop {}", axes(&stage.inner))?;
-            for (combiner, accs) in &stage.init {
-                write!(f, "; {} = {}", list(accs), combiner.info().name)?;
-            }
-            writeln!(f)?;
-            code(f, &stage.code, "      ")?;
-            if !stage.finish.is_empty() {
-                writeln!(f, "    finish")?;
-                code(f, &stage.finish, "      ")?;
-            }
-        }
-        Ok(())
+        let Some(sequence) = &self.sequence else { return stages(f, &self.stages) };
+        stages(f, &sequence.before)?;
+        let within = sequence.within.iter().map(|a| format!(", a{a}")).collect::<String>();
+        writeln!(f, "    in order a{} by {} per a{}{within}", sequence.axis, sequence.length, sequence.block)?;
+        stages(f, &self.stages)?;
+        writeln!(f, "    after the block")?;
+        stages(f, &sequence.after)
     }
+}
+
+fn stages(f: &mut Formatter<'_>, stages: &[Stage]) -> fmt::Result {
+    for stage in stages {
+        write!(f, "    stage loop {}", axes(&stage.inner))?;
+        for (combiner, accs) in &stage.init {
+            write!(f, "; {} = {}", list(accs), combiner.info().name)?;
+        }
+        writeln!(f)?;
+        code(f, &stage.code, "      ")?;
+        if !stage.finish.is_empty() {
+            writeln!(f, "    finish")?;
+            code(f, &stage.finish, "      ")?;
+        }
+    }
+    Ok(())
 }
 
 fn body(f: &mut Formatter<'_>, body: &Body) -> fmt::Result {

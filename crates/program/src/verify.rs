@@ -3,7 +3,7 @@
 use base::{Error, Result};
 use scalar::{Combiner, DType, ScalarOp};
 
-use crate::{Access, Affine, Body, Bound, Gemm, Instr, Nest, PackSource, Param, Phase, Reg, RegDecl, TileProgram, Ty};
+use crate::{Access, Affine, Body, Bound, Gemm, Instr, Nest, PackSource, Param, Phase, Reg, RegDecl, Sequence, TileProgram, Ty};
 
 type Check = std::result::Result<(), String>;
 
@@ -51,11 +51,15 @@ fn check_nest(program: &TileProgram, nest: &Nest) -> Check {
     ensure(nest.rows.is_none() || nest.rows.map(|t| t.axis) != nest.cols.map(|t| t.axis), || {
         "rows and columns share an axis".into()
     })?;
-    for stage in &nest.stages {
+    for stage in nest.all_stages() {
         let mut seen = vec![false; axes];
-        for &a in nest.grid.iter().chain(&stage.inner) {
+        let sequence = nest.sequence.iter().flat_map(|s| s.axes());
+        for a in nest.grid.iter().copied().chain(sequence).chain(stage.inner.iter().copied()) {
             ensure(a < axes && !std::mem::replace(&mut seen[a], true), || format!("axis a{a} is looped over twice or missing"))?;
         }
+    }
+    if let Some(s) = &nest.sequence {
+        check_sequence(nest, s)?;
     }
     let mut scope = Scope {
         program,
@@ -67,7 +71,7 @@ fn check_nest(program: &TileProgram, nest: &Nest) -> Check {
         acc_ty: Ty::F32,
         defined: vec![false; nest.regs.len()],
     };
-    for stage in &nest.stages {
+    for stage in nest.all_stages() {
         for (combiner, accs) in &stage.init {
             scope.states(*combiner, accs)?;
             accs.iter().for_each(|&r| scope.defined[usize::from(r)] = true);
@@ -82,6 +86,26 @@ fn check_nest(program: &TileProgram, nest: &Nest) -> Check {
             }
         }
         scope.list(&stage.finish)?;
+    }
+    Ok(())
+}
+
+/// Blocks cover the axis, and what runs around them does not vary over it.
+fn check_sequence(nest: &Nest, s: &Sequence) -> Check {
+    let tile = [nest.rows, nest.cols].into_iter().flatten().find(|t| t.axis == s.axis).map_or(1, |t| t.tile as i64);
+    ensure(nest.grid.contains(&s.block), || format!("the grid lacks the block axis a{}", s.block))?;
+    ensure(s.length > 0 && s.length % tile == 0, || format!("a block of {} points in tiles of {tile}", s.length))?;
+    let (blocks, extent) = (nest.extents[s.block], nest.extents[s.axis]);
+    ensure(blocks * s.length >= extent && (blocks - 1) * s.length < extent.max(1), || {
+        format!("{blocks} blocks of {} do not cover {extent} points", s.length)
+    })?;
+    let turns = |axis: Option<usize>, has: bool| has && axis.is_some_and(|a| s.axes().any(|x| x == a));
+    for instr in s.before.iter().chain(&s.after).flat_map(|stage| stage.code.iter().chain(&stage.finish)) {
+        for r in instr.reads().iter().chain(&instr.writes()) {
+            let Some(decl) = nest.regs.get(usize::from(*r)) else { continue };
+            let varies = turns(nest.rows.map(|t| t.axis), decl.rows) || turns(nest.cols.map(|t| t.axis), decl.cols);
+            ensure(!varies, || format!("`{instr}` around the block uses r{r}, which varies inside it"))?;
+        }
     }
     Ok(())
 }
@@ -208,6 +232,7 @@ impl Scope<'_> {
                 self.wider(*dst, &[&[*value], mask.as_slice()].concat())
             }
             Instr::Op { op, dtype, dst, args, .. } => self.op(*op, *dtype, *dst, args),
+            Instr::Init { combiner, acc } => self.states(*combiner, acc),
             Instr::Reduce { combiner, acc, src, merge } => {
                 self.states(*combiner, acc)?;
                 self.sources(*combiner, acc, src, *merge)
@@ -362,6 +387,7 @@ mod tests {
             regs: vec![reg; 2],
             stages: vec![Stage { code, ..Stage::default() }],
             serial: false,
+            sequence: None,
         };
         let param = |access| Param { name: "x".into(), dtype: DType::F32, access, elements: 10 };
         TileProgram {

@@ -71,6 +71,7 @@ fn nest(rows: i64, grid: &[usize], tile: usize, regs: Vec<RegDecl>, stages: Vec<
         regs,
         stages,
         serial: false,
+            sequence: None,
     }
 }
 

@@ -26,7 +26,5 @@ func safe_softmax(scores: f32[8, 12, 512, 512], hidden: bool[8, 1, 512, 512]) ->
   return y = %22
 }
 ----
-2 kernels
-k0_all: Row (8 × 512 | 512) members %16 -> %16; read 2097152 written 4096 flops 2097152
-k1_masked_fill_softmax: Row (8 × 12 × 512 | 512) members %6 %7 %10 %11 %12 %15 %22 -> %22; read 102764544 written 100663296 flops 327155712
-F04 %16 bool[8, 1, 512] of k0_all -> k1_masked_fill_softmax: reductions over different parallel axes need a second pass
+1 kernels
+k0_masked_fill_softmax_all: Row (8 × 12 × 512 | 512) members %6 %7 %10 %11 %12 %15 %16 %22 -> %22; read 102760448 written 100663296 flops 329252864

@@ -22,7 +22,5 @@ func cross_entropy(logits: f32[1024, 1000], target: i64[1024]) -> (loss) {
   return loss = %18
 }
 ----
-2 kernels
-k0_cross_entropy: Row (1024 | 1000) members %2 %5 %6 %7 %9 %11 %13 -> %13; read 4104192 written 4096 flops 9226240
-k1_cross_entropy: Row ( | 1024) members %15 %16 %18 -> %18; read 4096 written 4 flops 4098
-F04 %13 f32[1024, 1] of k0_cross_entropy -> k1_cross_entropy: reductions over different parallel axes need a second pass
+1 kernels
+k0_cross_entropy: Mixed (1024 | 1000) members %2 %5 %6 %7 %9 %11 %13 %15 %16 %18 -> %18; read 4104192 written 4 flops 9228289

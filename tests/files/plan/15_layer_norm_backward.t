@@ -37,10 +37,5 @@ func layer_norm_backward(
   return dx = %27, dw = %29, db = %30
 }
 ----
-2 kernels
-k0_layer_norm_backward: Row (512 | 768) members %6 %8 %11 %12 %17 %18 %19 -> %8 %11 %17 %19; read 3152896 written 3149824 flops 2360320
-k1_layer_norm_backward: Row (768 | 512) members %21 %23 %25 %26 %27 %28 %29 %30 -> %27 %29 %30; read 4724736 written 1579008 flops 2753536
-F04 %11 f32[512, 768] of k0_layer_norm_backward -> k1_layer_norm_backward: reductions over different parallel axes need a second pass
-F04 %8 f32[512, 768] of k0_layer_norm_backward -> k1_layer_norm_backward: reductions over different parallel axes need a second pass
-F04 %17 f32[512, 1] of k0_layer_norm_backward -> k1_layer_norm_backward: reductions over different parallel axes need a second pass
-F04 %19 f32[512] of k0_layer_norm_backward -> k1_layer_norm_backward: reductions over different parallel axes need a second pass
+1 kernels
+k0_layer_norm_backward: Mixed (512 | 768) members %6 %8 %11 %12 %17 %18 %19 %21 %23 %25 %26 %27 %28 %29 %30 -> %27 %29 %30; read 3152896 written 1579008 flops 5113856

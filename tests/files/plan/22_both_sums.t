@@ -7,6 +7,5 @@ func both_sums(x: f32[4096, 4096]) -> (columns, rows) {
   return columns = %1, rows = %2
 }
 ----
-2 kernels
-k0_sum: Row (4096 | 4096) members %1 -> %1; read 67108864 written 16384 flops 16777216
-k1_sum: Row (4096 | 4096) members %2 -> %2; read 67108864 written 16384 flops 16777216
+1 kernels
+k0_sum: Mixed (4096 | 4096) members %1 %2 -> %1 %2; read 67108864 written 32768 flops 33554432

@@ -38,12 +38,11 @@ func cache_attention(cache: donated f32[1024, 2, 12, 64], new: f32[1, 2, 12, 64]
   return y = %35, cache = %4
 }
 ----
-4 kernels
+3 kernels
 k0_cache_update: Pointwise (2 × 12 × 64 | ) members %4 -> %4 over %0; read 6152 written 6144 flops 2
-k1_attention: Row (12 × 1024 | 64) members %13 %17 -> %17; read 3148800 written 49152 flops 1585152
-k2_mask_attention: Row (12 | 1024) members %12 %23 %24 %27 %28 %29 %32 -> %32; read 49160 written 49152 flops 148480
-k3_attention: Row (12 × 64 | 1024) members %33 -> %33; read 3194880 written 3072 flops 1572864
-F12 %4 f32[1024, 2, 12, 64] of k0_cache_update -> k1_attention: a write is a barrier for its readers
-F12 %4 f32[1024, 2, 12, 64] of k0_cache_update -> k3_attention: a write is a barrier for its readers
-F04 %17 f32[12, 1, 1024] of k1_attention -> k2_mask_attention: reductions over different parallel axes need a second pass
-F04 %32 f32[12, 1, 1024] of k2_mask_attention -> k3_attention: reductions over different parallel axes need a second pass
+k1_mask_attention: Mixed (12 × 1024 | 64) members %12 %13 %17 %23 %24 -> %23 %24; read 3148808 written 49200 flops 1610752
+k2_attention: Row (12 × 64 | 1024) members %27 %28 %29 %32 %33 -> %33; read 3194928 written 3072 flops 1695744
+F12 %4 f32[1024, 2, 12, 64] of k0_cache_update -> k1_mask_attention: a write is a barrier for its readers
+F12 %4 f32[1024, 2, 12, 64] of k0_cache_update -> k2_attention: a write is a barrier for its readers
+F04 %23 f32[12, 1, 1024] of k1_mask_attention -> k2_attention: a reduction of a result of the finish phase needs another pass
+F04 %24 f32[12, 1] of k1_mask_attention -> k2_attention: a reduction of a result of the finish phase needs another pass

@@ -26,7 +26,5 @@ func safe_softmax(scores: f32[b, 12, s, s], hidden: bool[b, 1, s, s]) -> (y) {
   return y = %22
 }
 ----
-2 kernels
-k0_all: Row (b × s | s) members %16 -> %16; read 2097152 written 16384 flops 2097152
-k1_masked_fill_softmax: Row (b × 12 × s | s) members %6 %7 %10 %11 %12 %15 %22 -> %22; read 102776832 written 100663296 flops 327155712
-F04 %16 bool[b, 1, s] of k0_all -> k1_masked_fill_softmax: reductions over different parallel axes need a second pass
+1 kernels
+k0_masked_fill_softmax_all: Row (b × 12 × s | s) members %6 %7 %10 %11 %12 %15 %16 %22 -> %22; read 102760448 written 100663296 flops 329252864

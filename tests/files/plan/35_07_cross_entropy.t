@@ -23,7 +23,5 @@ func cross_entropy(logits: f32[s, 1000], target: i64[s]) -> (loss) {
   return loss = %19
 }
 ----
-2 kernels
-k0_cross_entropy: Row (s | 1000) members %2 %5 %6 %7 %9 %11 %13 -> %13; read 513024 written 512 flops 1153280
-k1_cross_entropy: Row ( | s) members %15 %16 %18 %19 -> %19; read 512 written 4 flops 518
-F04 %13 f32[s, 1] of k0_cross_entropy -> k1_cross_entropy: reductions over different parallel axes need a second pass
+1 kernels
+k0_cross_entropy: Mixed (s | 1000) members %2 %5 %6 %7 %9 %11 %13 %15 %16 %18 %19 -> %19; read 513024 written 4 flops 1153539

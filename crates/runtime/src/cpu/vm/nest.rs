@@ -43,6 +43,19 @@ struct StagePlan {
     trips: usize,
 }
 
+/// A block of an axis that a grid point takes in order, and what runs around it.
+#[derive(Debug)]
+struct SequencePlan {
+    over: Loop,
+    /// Loops at each step of the block, and their trips.
+    within: SmallVec<[Loop; 6]>,
+    trips: usize,
+    block: usize,
+    length: i64,
+    before: Vec<StagePlan>,
+    after: Vec<StagePlan>,
+}
+
 /// A nest that is ready to run with any pointers.
 #[derive(Debug)]
 pub struct PreparedNest {
@@ -53,6 +66,7 @@ pub struct PreparedNest {
     rows: Option<Tiled>,
     cols: Option<Tiled>,
     stages: Vec<StagePlan>,
+    sequence: Option<SequencePlan>,
     serial: bool,
     work: usize,
     /// Write results past the caches (for outputs that no cache can hold).
@@ -64,7 +78,8 @@ pub struct PreparedNest {
 struct Tiled {
     axis: usize,
     tile: usize,
-    in_grid: bool,
+    /// Every list sees the tile's extent, not only those that loop over the axis.
+    everywhere: bool,
 }
 
 /// Prepares a nest.
@@ -82,21 +97,29 @@ pub fn prepare_nest(nest: &Nest, params: &[Param]) -> Result<PreparedNest> {
         Loop { axis, extent: nest.extents[axis], step: tiled.map_or(1, |t| t.tile.max(1) as i64) }
     };
     let grid: SmallVec<[Loop; 6]> = nest.grid.iter().map(|&a| step(a)).collect();
-    let stages: Vec<StagePlan> = (0..nest.stages.len())
-        .map(|s| {
-            let number = |k: usize| (!code.lists[3 * s + k].is_empty()).then_some(3 * s + k);
-            let inner: SmallVec<[Loop; 6]> = nest.stages[s].inner.iter().map(|&a| step(a)).collect();
-            let trips = inner.iter().map(Loop::count).product();
-            StagePlan { init: number(0), code: number(1), finish: number(2), inner, trips }
-        })
-        .collect();
+    let mut plans = nest.all_stages().enumerate().map(|(s, stage)| {
+        let number = |k: usize| (!code.lists[3 * s + k].is_empty()).then_some(3 * s + k);
+        let inner: SmallVec<[Loop; 6]> = stage.inner.iter().map(|&a| step(a)).collect();
+        let trips = inner.iter().map(Loop::count).product();
+        StagePlan { init: number(0), code: number(1), finish: number(2), inner, trips }
+    });
+    let before = plans.by_ref().take(nest.sequence.as_ref().map_or(0, |s| s.before.len())).collect();
+    let stages: Vec<StagePlan> = plans.by_ref().take(nest.stages.len()).collect();
+    let after = plans.collect();
+    let sequence = nest.sequence.as_ref().map(|s| {
+        let within: SmallVec<[Loop; 6]> = s.within.iter().map(|&a| step(a)).collect();
+        let trips = within.iter().map(Loop::count).product();
+        SequencePlan { over: step(s.axis), within, trips, block: s.block, length: s.length, before, after }
+    });
     let points: usize = grid.iter().map(Loop::count).product();
     let tiled = |t: Option<program::TileAxis>| {
-        t.map(|t| Tiled { axis: t.axis, tile: t.tile.max(1), in_grid: nest.grid.contains(&t.axis) })
+        let sequential = |axis: usize| nest.sequence.as_ref().is_some_and(|s| s.axes().any(|a| a == axis));
+        t.map(|t| Tiled { axis: t.axis, tile: t.tile.max(1), everywhere: nest.grid.contains(&t.axis) || sequential(t.axis) })
     };
     let tile: usize = [nest.rows, nest.cols].into_iter().flatten().map(|t| t.tile.max(1)).product();
     let trips: usize = stages.iter().map(|s| s.trips).sum();
-    let work = points.saturating_mul(tile).saturating_mul(code.steps()).saturating_mul(trips.max(1));
+    let steps = sequence.as_ref().map_or(1, |s| (s.length / s.over.step) as usize * s.trips);
+    let work = points.saturating_mul(tile).saturating_mul(code.steps()).saturating_mul(trips.max(1)).saturating_mul(steps);
     Ok(PreparedNest {
         code,
         extents: nest.extents.clone(),
@@ -105,6 +128,7 @@ pub fn prepare_nest(nest: &Nest, params: &[Param]) -> Result<PreparedNest> {
         rows: tiled(nest.rows),
         cols: tiled(nest.cols),
         stages,
+        sequence,
         serial: nest.serial,
         work,
         stream: false,
@@ -114,7 +138,7 @@ pub fn prepare_nest(nest: &Nest, params: &[Param]) -> Result<PreparedNest> {
 /// Three lists per stage: init, code, finish.
 fn lists(nest: &Nest) -> Vec<List<'_>> {
     let mut lists = Vec::with_capacity(3 * nest.stages.len());
-    for stage in &nest.stages {
+    for stage in nest.all_stages() {
         lists.push(List { init: &stage.init, code: &[], result: None });
         lists.push(List { init: &[], code: &stage.code, result: None });
         lists.push(List { init: &[], code: &stage.finish, result: None });
@@ -123,7 +147,7 @@ fn lists(nest: &Nest) -> Vec<List<'_>> {
 }
 
 fn extents(nest: &Nest) -> Extents {
-    let loops = |axis: usize| nest.stages.iter().any(|s| s.inner.contains(&axis));
+    let loops = |axis: usize| nest.all_stages().any(|s| s.inner.contains(&axis));
     let size = |t: Option<program::TileAxis>| {
         t.map_or((1, 1), |t| {
             let extent = nest.extents[t.axis].max(1) as usize;
@@ -189,7 +213,28 @@ impl Run<'_> {
     }
 
     unsafe fn point(&self, frame: &mut Frame, index: &mut [i64]) {
-        for stage in &self.nest.stages {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let Some(s) = &self.nest.sequence else { return self.stages(&self.nest.stages, frame, index) };
+            self.stages(&s.before, frame, index);
+            let axis = s.over.axis;
+            let start = index[s.block] * s.length;
+            let end = (start + s.length).min(s.over.extent);
+            index[axis] = start;
+            while index[axis] < end {
+                for _ in 0..s.trips {
+                    self.stages(&self.nest.stages, frame, index);
+                    advance(&s.within, index);
+                }
+                index[axis] += s.over.step;
+            }
+            index[axis] = 0;
+            self.stages(&s.after, frame, index);
+        }
+    }
+
+    unsafe fn stages(&self, stages: &[StagePlan], frame: &mut Frame, index: &mut [i64]) {
+        for stage in stages {
             // SAFETY: the caller's contract.
             unsafe {
                 self.list(stage.init, None, frame, index);
@@ -209,7 +254,7 @@ impl Run<'_> {
         let Some(list) = list else { return };
         let size = |tiled: Option<Tiled>| {
             let Some(t) = tiled else { return 1 };
-            let covered = t.in_grid || stage.is_some_and(|s| s.inner.iter().any(|l| l.axis == t.axis));
+            let covered = t.everywhere || stage.is_some_and(|s| s.inner.iter().any(|l| l.axis == t.axis));
             if covered { t.tile.min((self.nest.extents[t.axis] - index[t.axis]) as usize) } else { 1 }
         };
         let tile = Tile {

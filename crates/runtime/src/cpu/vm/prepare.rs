@@ -116,6 +116,10 @@ impl Builder<'_> {
             if pairing.is_first(at) {
                 continue;
             }
+            if let Instr::Init { combiner, acc } = instr {
+                self.init(*combiner, acc, &mut steps);
+                continue;
+            }
             let step = match pairing.first_of(at) {
                 Some(first) => Some(self.pair(&list.code[first], instr)?),
                 None => self.step(list, at, instr, lists)?,
@@ -196,6 +200,7 @@ impl Builder<'_> {
                 Step::Check { dst: *dst, value: *value, limit: *limit, mask: *mask, message: *message }
             }
             Instr::Op { op, dtype, round, dst, args } => self.op(*op, *dtype, *round, *dst, args)?,
+            Instr::Init { .. } => unreachable!("the list sets accumulators"),
             Instr::Reduce { combiner, acc, src, merge } => Step::Reduce(self.fold(*combiner, (acc, src, &[]), *merge)?),
             Instr::Scan { combiner, dst, carry, src, along_rows } => {
                 Step::Scan { fold: self.fold(*combiner, (carry, src, dst), false)?, along_rows: *along_rows }

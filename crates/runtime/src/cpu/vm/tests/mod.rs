@@ -144,7 +144,7 @@ pub(super) fn flat(
 ) -> Nest {
     let stage = Stage { code, ..Stage::default() };
     let grid = (0..extents.len()).collect();
-    Nest { extents: extents.to_vec(), grid, rows, cols, regs, stages: vec![stage], serial: false }
+    Nest { extents: extents.to_vec(), grid, rows, cols, regs, stages: vec![stage], serial: false, sequence: None }
 }
 
 /// Runs the nest on the VM; returns the memory afterwards and the error.

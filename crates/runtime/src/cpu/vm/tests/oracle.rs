@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use program::{Affine, Bound, Instr, Nest, Reg, TileAxis};
+use program::{Affine, Bound, Instr, Nest, Reg, Stage, TileAxis};
 use scalar::{Combiner, DType, Scalar, ScalarOp, eval};
 
 use super::Data;
@@ -15,6 +15,7 @@ struct Machine<'a> {
     data: Vec<Data>,
     regs: Vec<Values>,
     index: Vec<i64>,
+    in_block: bool,
     /// Combiner of each accumulator's group, and the group.
     dtypes: Vec<DType>,
 }
@@ -26,11 +27,11 @@ pub(super) fn run(nest: &Nest, data: &[Data]) -> Vec<Data> {
         data: data.to_vec(),
         regs: vec![Values::new(); nest.regs.len()],
         index: vec![0; nest.extents.len()],
+        in_block: false,
         dtypes: super::super::types::infer(
             &nest.regs,
             &nest
-                .stages
-                .iter()
+                .all_stages()
                 .flat_map(|s| [&s.code, &s.finish])
                 .map(|c| super::super::prepare::List { init: &[], code: c, result: None })
                 .collect::<Vec<_>>(),
@@ -58,13 +59,32 @@ impl Machine<'_> {
     }
 
     fn point(&mut self) {
-        for s in 0..self.nest.stages.len() {
-            let stage = &self.nest.stages[s];
+        let nest = self.nest;
+        let Some(s) = &nest.sequence else { return self.stages(&nest.stages) };
+        self.stages(&s.before);
+        let start = self.index[s.block] * s.length;
+        let end = (start + s.length).min(nest.extents[s.axis]);
+        self.in_block = true;
+        for at in (start..end).step_by(self.tile(s.axis) as usize) {
+            self.index[s.axis] = at;
+            self.loops(&s.within, &mut |m| m.stages(&nest.stages));
+        }
+        self.index[s.axis] = 0;
+        self.in_block = false;
+        self.stages(&s.after);
+    }
+
+    fn init(&mut self, combiner: Combiner, accs: &[Reg], inner: &[usize]) {
+        let dtype = self.dtypes[usize::from(accs[0])];
+        for (&acc, v) in accs.iter().zip(combiner.init(dtype)) {
+            self.each(inner, acc, |_, _| v);
+        }
+    }
+
+    fn stages(&mut self, stages: &[Stage]) {
+        for stage in stages {
             for (combiner, accs) in &stage.init {
-                let dtype = self.dtypes[usize::from(accs[0])];
-                for (&acc, v) in accs.iter().zip(combiner.init(dtype)) {
-                    self.each(&[], acc, |_, _| v);
-                }
+                self.init(*combiner, accs, &[]);
             }
             let inner = stage.inner.to_vec();
             self.loops(&inner, &mut |m| m.code(&stage.code, &inner));
@@ -76,7 +96,8 @@ impl Machine<'_> {
     fn span(&self, t: Option<TileAxis>, inner: &[usize]) -> Vec<i64> {
         let Some(t) = t else { return vec![0] };
         let at = self.index[t.axis];
-        let covered = self.nest.grid.contains(&t.axis) || inner.contains(&t.axis);
+        let in_block = self.in_block && self.nest.sequence.as_ref().is_some_and(|s| s.axes().any(|a| a == t.axis));
+        let covered = in_block || self.nest.grid.contains(&t.axis) || inner.contains(&t.axis);
         let end = if covered { (at + t.tile as i64).min(self.nest.extents[t.axis]) } else { at + 1 };
         (at..end).collect()
     }
@@ -171,6 +192,7 @@ impl Machine<'_> {
                 let args: Vec<Scalar> = args.iter().map(|&a| m.at(a, p)).collect();
                 eval(*op, &args)
             }),
+            Instr::Init { combiner, acc } => self.init(*combiner, acc, inner),
             Instr::Reduce { combiner, acc, src, merge } => self.reduce(*combiner, acc, src, *merge, inner),
             Instr::Scan { combiner, dst, carry, src, .. } => {
                 let decl = self.nest.regs[usize::from(dst[0])];

@@ -63,6 +63,7 @@ fn reduction(
         regs,
         stages: vec![stage(vec![(combiner, &acc)], &inner, code, finish)],
         serial: false,
+            sequence: None,
     };
     (nest, data)
 }
@@ -190,6 +191,7 @@ pub(super) fn softmax(rows: i64, cols: i64, tiles: (usize, usize)) -> Nest {
         regs,
         stages,
         serial: false,
+            sequence: None,
     }
 }
 
@@ -260,6 +262,7 @@ fn layer_norm() {
             regs,
             stages,
             serial: false,
+            sequence: None,
         };
         agree(&format!("layer norm {rows}x{cols}"), &nest, &data, Close::Ulp(64.0, 1.0));
     }
@@ -319,6 +322,7 @@ fn scan(combiner: Combiner, dtype: DType, (rows, cols): (i64, i64), along_rows: 
         regs,
         stages: vec![stage(vec![(combiner, &carry)], &[inner], code, vec![])],
         serial: false,
+            sequence: None,
     };
     (nest, data)
 }
@@ -363,6 +367,7 @@ fn partial_states_merge() {
             regs,
             stages: vec![stage(vec![(combiner, &accs)], &[0], code, finish)],
             serial: false,
+            sequence: None,
         };
         agree(&format!("merge {combiner:?}"), &nest, &data, Close::Ulp(32.0, 1.0));
     }
@@ -399,6 +404,7 @@ fn an_inner_axis_that_is_no_tile_direction() {
         regs,
         stages,
         serial: false,
+            sequence: None,
     };
     let first = [&data[0], &data[1]].map(Clone::clone);
     agree("inner axis", &nest, &first, Close::Ulp(16.0, 8.0));

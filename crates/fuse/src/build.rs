@@ -520,7 +520,6 @@ impl<'a> Build<'a> {
         arg
     }
 
-
     /// Drops axes that placing tried and nothing varies over; a combining store counts its points, so there all stay.
     fn drop_unused_axes(&mut self) {
         if self.comp.stores.iter().any(|s| s.combine.is_some()) {

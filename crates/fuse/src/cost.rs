@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::Code;
-use kernel::{AxisSet, Class, Comp, Def, Summary, Target, ValueId, op_cost};
+use kernel::{AxisSet, Class, Comp, Def, Summary, Target, ValueId, blocks, op_cost};
 use scalar::ScalarOp;
 
 use crate::build::Refusal;
 use crate::sizes::Sizes;
 
-/// Blocks for which a reduction over parallel axes leaves partial results.
-const MAX_BLOCKS: f64 = 64.0;
 /// Products of one kernel.
 const MAX_PRODUCTS: usize = 4;
 
@@ -201,8 +199,8 @@ fn add_partials(comp: &Comp, sizes: &Sizes, s: &mut Summary) {
     let points = |set: AxisSet| set.iter().map(|a| sizes.eval(&comp.axes[a].extent)).product::<f64>();
     let crosses: Vec<ValueId> = (0..comp.values.len() as ValueId).filter(|&v| comp.is_cross(v)).collect();
     for &v in &crosses {
-        let blocks = points(comp.reduced(v).and(comp.parallel())).min(MAX_BLOCKS);
-        s.partials += 2.0 * blocks * points(comp.value(v).free) * comp.value(v).dtype.size() as f64;
+        let blocks = blocks(points(comp.reduced(v).union(comp.inner())) as i64);
+        s.partials += 2.0 * blocks as f64 * points(comp.value(v).free) * comp.value(v).dtype.size() as f64;
     }
     s.launches += f64::from(!crosses.is_empty());
 }

@@ -76,6 +76,9 @@ fn fits(comp: &Comp, id: ValueId, parallel: AxisSet, domains: &[Option<AxisSet>]
         if !value.free.minus(domain).is_empty() {
             return Err(Refusal::new(Code::F04, "reductions over different parallel axes need a second pass"));
         }
+        if comp.is_cross(id) && !parallel.minus(comp.reduced(id)).minus(value.free).is_empty() {
+            return Err(Refusal::new(Code::F04, "a reduction over some of the parallel axes that lacks the others"));
+        }
         let operands = comp.operands(id);
         let mut below = operands.iter().filter_map(|&o| domains[o as usize]);
         if below.any(|d| d != domain) {

@@ -91,6 +91,17 @@ pub fn estimate(s: &Summary, target: &Target) -> Estimate {
     Estimate { time: memory + compute + packing + latency, bytes: s.bytes(), bound }
 }
 
+/// Most blocks of a reduction over parallel axes.
+const MAX_BLOCKS: i64 = 64;
+/// Fewest points of a block.
+const MIN_BLOCK: i64 = 8192;
+
+/// Blocks for which a reduction over `points` points of parallel axes leaves partial results: enough for all cores, each
+/// with enough work. The number depends on sizes only, so that results do not depend on the number of threads.
+pub fn blocks(points: i64) -> i64 {
+    (points / MIN_BLOCK).clamp(1, MAX_BLOCKS)
+}
+
 /// Relative cost of a scalar op, in cheap f32 operations.
 pub fn op_cost(op: ScalarOp) -> f64 {
     use ScalarOp as S;

@@ -10,6 +10,6 @@ mod text;
 mod verify;
 
 pub use comp::{Arg, Axis, AxisSet, Comp, Cond, Def, Store, Value, ValueId};
-pub use estimate::{Bound, Class, Estimate, Summary, estimate, op_cost};
+pub use estimate::{Bound, Class, Estimate, Summary, blocks, estimate, op_cost};
 pub use target::Target;
 pub use verify::verify;

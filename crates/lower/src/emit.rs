@@ -65,7 +65,7 @@ impl<'a> Emit<'a> {
 
     pub(crate) fn reg(&mut self, ty: Ty, rows: bool, cols: bool) -> Result<Reg> {
         let id = Reg::try_from(self.regs.len()).map_err(|_| unsupported("too many registers"))?;
-        self.regs.push(RegDecl { ty, rows, cols, resident: false });
+        self.regs.push(RegDecl { ty, rows, cols, resident: 0 });
         Ok(id)
     }
 
@@ -128,9 +128,7 @@ impl<'a> Emit<'a> {
             | FlatDef::Reduce { .. }
             | FlatDef::Scan { .. }
             | FlatDef::Contract { .. }
-            | FlatDef::Merge { .. } => {
-                Err(unsupported("a reduction is needed before its stage"))
-            }
+            | FlatDef::Merge { .. } => Err(unsupported("a reduction is needed before its stage")),
         }
     }
 

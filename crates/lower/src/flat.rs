@@ -23,15 +23,45 @@ pub(crate) enum FlatDef {
     Const(Scalar),
     Index(Lin),
     Pred(Vec<FlatCond>),
-    Load { arg: usize, index: Lin, when: Vec<FlatCond>, fill: Scalar },
+    Load {
+        arg: usize,
+        index: Lin,
+        when: Vec<FlatCond>,
+        fill: Scalar,
+    },
     Op(ScalarOp, SmallVec<[ValueId; 3]>),
-    Reduce { combiner: Combiner, src: SmallVec<[ValueId; 3]>, axes: AxisSet, index: Option<ValueId> },
-    Scan { combiner: Combiner, src: SmallVec<[ValueId; 3]>, axis: usize, index: Option<ValueId> },
+    Reduce {
+        combiner: Combiner,
+        src: SmallVec<[ValueId; 3]>,
+        axes: AxisSet,
+        index: Option<ValueId>,
+    },
+    Scan {
+        combiner: Combiner,
+        src: SmallVec<[ValueId; 3]>,
+        axis: usize,
+        index: Option<ValueId>,
+    },
     /// States of blocks, stored by an earlier phase, merged over inner axes: (argument, index) and dtype of each component.
-    Merge { combiner: Combiner, states: SmallVec<[(usize, Lin); 3]>, dtypes: SmallVec<[DType; 3]>, axes: AxisSet },
-    Contract { a: ValueId, b: ValueId, axes: AxisSet, acc: DType },
+    Merge {
+        combiner: Combiner,
+        states: SmallVec<[(usize, Lin); 3]>,
+        dtypes: SmallVec<[DType; 3]>,
+        axes: AxisSet,
+    },
+    Contract {
+        a: ValueId,
+        b: ValueId,
+        axes: AxisSet,
+        acc: DType,
+    },
     Component(ValueId, usize),
-    Check { value: ValueId, limit: i64, when: Vec<FlatCond>, message: String },
+    Check {
+        value: ValueId,
+        limit: i64,
+        when: Vec<FlatCond>,
+        message: String,
+    },
 }
 
 impl FlatDef {
@@ -231,7 +261,6 @@ impl Flat {
     pub(crate) fn value(&self, id: ValueId) -> &FlatValue {
         &self.values[id as usize]
     }
-
 
     /// Parallel axes of more than one point, and those that a reduction is over.
     pub(crate) fn parallel(&self) -> AxisSet {

@@ -272,7 +272,7 @@ impl Lowering<'_> {
         let mut have = before;
         for &v in resident {
             if let Some(&r) = self.emit.have.get(&v) {
-                self.emit.regs[r as usize].resident = true;
+                self.emit.regs[r as usize].resident = self.inner_of(self.flat.value(v).free).0;
                 have.insert(v, r);
             }
         }
@@ -359,7 +359,7 @@ impl Lowering<'_> {
         let (combiner, acc) = self.reduce(partial.value, axes)?;
         let kept = self.inner_of(flat.value(partial.value).free);
         let inner: SmallVec<[usize; 6]> = flat.order.iter().copied().filter(|&a| kept.has(a)).collect();
-        acc.iter().for_each(|&r| self.emit.regs[r as usize].resident = !inner.is_empty());
+        acc.iter().for_each(|&r| self.emit.regs[r as usize].resident = kept.0);
         let init = Instr::Init { combiner, acc: acc.clone() };
         self.before.push(Stage { inner: inner.clone(), code: vec![init], ..Stage::default() });
         let store = |(&src, (arg, index)): (&Reg, &(usize, crate::lin::Lin))| {

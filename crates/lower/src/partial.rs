@@ -21,12 +21,10 @@ use crate::unsupported;
 
 /// Fewest grid tiles that keep all cores busy.
 const MIN_GRID: i64 = 16;
+/// How much longer the column axis must be than another to be split: vectors run along it.
+const COLUMN_COST: i64 = 1 << 14;
 /// Work, in points, from which a reduction is split.
 const MIN_SPLIT: i64 = 1 << 16;
-/// Most blocks of an axis.
-const MAX_BLOCKS: i64 = 64;
-/// Fewest points of a block.
-const MIN_BLOCK: i64 = 8192;
 
 /// The axes that one grid point takes in order, and the states that live across a block of the first.
 pub(crate) struct Block {
@@ -118,7 +116,7 @@ fn spread(flat: &mut Flat) {
         return;
     }
     let columns = tiles.cols.map(|t| t.0);
-    let best = over.iter().max_by_key(|&a| if Some(a) == columns { flat.extents[a] / (2 * MIN_BLOCK) } else { flat.extents[a] });
+    let best = over.iter().max_by_key(|&a| if Some(a) == columns { flat.extents[a] / COLUMN_COST } else { flat.extents[a] });
     if let Some(axis) = best.filter(|&a| flat.extents[a] >= MIN_GRID) {
         flat.inner = flat.inner.minus(AxisSet::one(axis));
         flat.over = AxisSet::one(axis);
@@ -166,9 +164,8 @@ fn block(flat: &mut Flat, tiles: Tiles, crosses: &[ValueId], program: &mut TileP
     let step = [tiles.rows, tiles.cols].into_iter().flatten().find(|t| t.0 == axis).map_or(1, |t| t.1 as i64);
     let extent = flat.extents[axis];
     let steps = (extent + step - 1) / step;
-    let points = flat.points(flat.live(flat.inner).union(over)) / extent * step;
-    let each = ((steps + MAX_BLOCKS - 1) / MAX_BLOCKS).max(MIN_BLOCK / points.max(1)).clamp(1, steps);
-    let length = each * step;
+    let blocks = kernel::blocks(flat.points(flat.live(flat.inner).union(over))).min(steps);
+    let length = (steps + blocks - 1) / blocks * step;
     let block = flat.extents.len();
     if block >= AxisSet::MAX {
         return Err(unsupported("too many axes"));

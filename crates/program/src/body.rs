@@ -86,9 +86,16 @@ pub struct RegDecl {
     pub rows: bool,
     /// Varies over columns.
     pub cols: bool,
-    /// Keeps one slot for every column (and row) of the whole inner axes rather than of the current tile, so that a
-    /// later stage of the nest may read what an earlier one wrote ("resident" rows).
-    pub resident: bool,
+    /// Inner axes, by bit, for which it keeps a slot at every point of the whole axis rather than of the current tile, so
+    /// that a later stage of the nest may read what an earlier one wrote ("resident" rows). 0: not resident.
+    pub resident: u64,
+}
+
+impl RegDecl {
+    /// Whether it outlives the current tile.
+    pub const fn is_resident(&self) -> bool {
+        self.resident != 0
+    }
 }
 
 /// One instruction. `dst` registers are written once per tile execution, accumulators excepted.

@@ -23,7 +23,7 @@ impl Display for Ty {
 impl Display for RegDecl {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let flag = |on: bool, text: &'static str| if on { text } else { "" };
-        write!(f, "{}[{}{}{}]", self.ty, flag(self.rows, "r"), flag(self.cols, "c"), flag(self.resident, "!"))
+        write!(f, "{}[{}{}{}]", self.ty, flag(self.rows, "r"), flag(self.cols, "c"), flag(self.is_resident(), "!"))
     }
 }
 

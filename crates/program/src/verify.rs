@@ -192,7 +192,7 @@ impl Scope<'_> {
         match instr {
             Instr::Const { dst, .. } => {
                 let decl = self.reg(*dst)?;
-                ensure(!decl.rows && !decl.cols && !decl.resident, || "a constant varies over nothing".into())
+                ensure(!decl.rows && !decl.cols && !decl.is_resident(), || "a constant varies over nothing".into())
             }
             Instr::Index { dst, expr } => {
                 self.is(*dst, &[Ty::I32, Ty::I64])?;
@@ -372,7 +372,7 @@ mod tests {
     use crate::{Stage, TileAxis};
 
     fn program() -> TileProgram {
-        let reg = RegDecl { ty: Ty::F32, rows: false, cols: true, resident: false };
+        let reg = RegDecl { ty: Ty::F32, rows: false, cols: true, resident: 0 };
         let index = Affine { base: 0, coef: [1].into_iter().collect() };
         let code = vec![
             Instr::Load { dst: 0, param: 0, index: index.clone(), mask: vec![], fill: 0 },

@@ -20,7 +20,7 @@ fn source(param: u16, index: Affine, mask: Vec<Bound>, frozen: bool) -> PackSour
 /// A product of sources 0 and 1 into parameter 2.
 fn product(m: Vec<i64>, n: Vec<i64>, k: Vec<i64>, sources: [PackSource; 2], out: Affine, elements: [i64; 3]) -> TileProgram {
     let epilogue = Body {
-        regs: vec![RegDecl { ty: Ty::F32, rows: true, cols: true, resident: false }],
+        regs: vec![RegDecl { ty: Ty::F32, rows: true, cols: true, resident: 0 }],
         code: vec![Instr::Acc { dst: 0, which: 0 }, Instr::Store { param: 2, index: out, mask: vec![], src: 0 }],
     };
     let gemm = Gemm {

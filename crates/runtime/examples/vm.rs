@@ -11,7 +11,7 @@ use scalar::{Combiner, DType, ScalarOp as S};
 const COLS: usize = 1024;
 
 fn full() -> RegDecl {
-    RegDecl { ty: Ty::F32, rows: true, cols: true, resident: false }
+    RegDecl { ty: Ty::F32, rows: true, cols: true, resident: 0 }
 }
 
 fn row() -> RegDecl {
@@ -71,7 +71,7 @@ fn nest(rows: i64, grid: &[usize], tile: usize, regs: Vec<RegDecl>, stages: Vec<
         regs,
         stages,
         serial: false,
-            sequence: None,
+        sequence: None,
     }
 }
 
@@ -98,7 +98,7 @@ fn gelu(rows: i64) -> Nest {
 }
 
 fn softmax(rows: i64) -> Nest {
-    let regs = vec![full(), row(), full(), RegDecl { resident: true, ..full() }, row(), row(), full(), full()];
+    let regs = vec![full(), row(), full(), RegDecl { resident: u64::MAX, ..full() }, row(), row(), full(), full()];
     let inner = || [1usize].into_iter().collect();
     let init = |c, r: Reg| vec![(c, [r].into_iter().collect())];
     let stages = vec![

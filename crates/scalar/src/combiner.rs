@@ -183,7 +183,6 @@ impl Combiner {
 /// −∞, the least integer, or false.
 fn least(d: DType) -> Scalar {
     match d {
-        DType::Bool => Scalar::bool(false),
         d if d.is_float() => Scalar::from_f64(d, f64::NEG_INFINITY),
         d if d.is_signed() => Scalar::from_bits(d, 1 << (8 * d.size() - 1)),
         d => Scalar::zero(d),

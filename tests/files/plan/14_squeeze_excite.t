@@ -48,4 +48,4 @@ k4_conv: Contraction (32 × 56 × 56 | 96) members %29 %32 -> %32; read 1216640 
 F13 %27 f32[1, 96, 56, 56] of k3_sigmoid_mul -> k4_conv: would take 57.2 µs longer
 F13 %12 f32[1, 96, 1, 1] of k0_global_avg_pool -> k1_conv: would take 0.6 µs longer
 F03 %24 f32[1, 96, 1, 1] of k2_relu_conv -> k3_sigmoid_mul: inner loops over different axes
-F13 %16 f32[1, 24, 1, 1] of k1_conv -> k2_relu_conv: would take 0.9 µs longer
+F13 %16 f32[1, 24, 1, 1] of k1_conv -> k2_relu_conv: would take 0.0 µs longer

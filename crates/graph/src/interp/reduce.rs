@@ -1,6 +1,6 @@
 //! Reductions and scans. Floats accumulate in f64 and round once; integers wrap.
 
-use scalar::{Combiner, DType, Scalar};
+use scalar::{Combiner, DType};
 
 use super::layout::Layout;
 use super::value::{Data, Kind, Value, store_floats, store_ints};
@@ -109,12 +109,10 @@ fn is_ordered(c: Combiner) -> bool {
 }
 
 fn start_int(c: Combiner, dtype: DType) -> Best<i64> {
-    let limit = |v: f64| Scalar::from_f64(dtype, v).as_i64() ^ flip(dtype);
     let value = match c {
         Combiner::Sum | Combiner::Any => 0,
         Combiner::Prod | Combiner::All => 1,
-        Combiner::Max | Combiner::ArgMax => limit(f64::NEG_INFINITY),
-        _ => limit(f64::INFINITY),
+        _ => c.init(dtype)[0].as_i64() ^ flip(dtype),
     };
     Best { value, index: 0, empty: true }
 }

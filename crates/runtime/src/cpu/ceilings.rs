@@ -172,7 +172,7 @@ fn square(n: i64) -> TileProgram {
     let source = |param, coef| PackSource::Direct { param, index: affine(coef), mask: vec![], frozen: false };
     let param = |name: &str, access| Param { name: name.into(), dtype: DType::F32, access, elements: (n * n) as u64 };
     let epilogue = Body {
-        regs: vec![RegDecl { ty: Ty::F32, rows: true, cols: true, resident: false }],
+        regs: vec![RegDecl { ty: Ty::F32, rows: true, cols: true, resident: 0 }],
         code: vec![Instr::Acc { dst: 0, which: 0 }, Instr::Store { param: 2, index: affine([n, 1, 0]), mask: vec![], src: 0 }],
     };
     let gemm = Gemm {

@@ -73,6 +73,11 @@ fn integers_wrap_and_empty_reductions_give_the_identity() {
             assert_eq!(got.get(0), want, "{c:?} of no {d}");
         }
     }
+    let empty = HostTensor::from_i64s(DType::Bool, &[0], &[]);
+    for (c, want) in [(C::Max, false), (C::Min, true)] {
+        let got = eval(std::slice::from_ref(&empty), |b, x| b.reduce(c, x, &[0])).unwrap();
+        assert_eq!(got.get(0), Scalar::bool(want), "{c:?} of no bool");
+    }
 }
 
 #[test]

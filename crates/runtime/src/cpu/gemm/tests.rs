@@ -23,7 +23,7 @@ fn direct(param: u16, base: i64, coef: &[i64]) -> PackSource {
 fn plain(ty: Ty, stores: &[(u16, Affine)]) -> Body {
     let mut body = Body::default();
     for (which, (param, index)) in stores.iter().enumerate() {
-        body.regs.push(RegDecl { ty, rows: true, cols: true, resident: false });
+        body.regs.push(RegDecl { ty, rows: true, cols: true, resident: 0 });
         body.code.push(Instr::Acc { dst: which as u16, which: which as u16 });
         body.code.push(Instr::Store { param: *param, index: index.clone(), mask: vec![], src: which as u16 });
     }
@@ -372,7 +372,7 @@ fn kernels_of_other_machines_agree() {
 }
 
 fn reg(ty: Ty, rows: bool, cols: bool) -> RegDecl {
-    RegDecl { ty, rows, cols, resident: false }
+    RegDecl { ty, rows, cols, resident: 0 }
 }
 
 fn op(op: ScalarOp, dst: u16, args: &[u16]) -> Instr {

@@ -16,7 +16,8 @@ pub(crate) struct RegInfo {
     pub(crate) size: usize,
     pub(crate) rows: bool,
     pub(crate) cols: bool,
-    pub(crate) resident: bool,
+    /// Inner axes, by bit, over which it keeps slots; 0: none.
+    pub(crate) resident: u64,
     /// Dtype of the values, as far as their definition tells.
     pub(crate) dtype: DType,
     /// Byte offset of its home in the arena.

@@ -107,7 +107,7 @@ impl Frame {
     /// The register's own memory, laid out densely for the current tile.
     pub(crate) fn home(&mut self, code: &Prepared, reg: Reg) -> Place {
         let info = &code.regs[usize::from(reg)];
-        if info.resident {
+        if info.resident != 0 {
             return self.place(reg);
         }
         let ptr = self.base().wrapping_add(info.home);

@@ -32,8 +32,8 @@ pub(crate) struct Plan {
 const LINE: usize = 64;
 
 fn bytes(info: &RegInfo, e: &Extents) -> usize {
-    let (rows, cols) = if info.resident { e.whole } else { e.tile };
-    let slots = if info.resident { e.inner.iter().map(|i| i.1).product() } else { 1 };
+    let (rows, cols) = if info.resident != 0 { e.whole } else { e.tile };
+    let slots: usize = e.inner.iter().filter(|(axis, _)| info.resident >> axis & 1 == 1).map(|i| i.1).product();
     let elements = slots * if info.rows { rows } else { 1 } * if info.cols { cols } else { 1 };
     (elements * info.size).next_multiple_of(LINE) + LINE
 }
@@ -48,7 +48,7 @@ pub(crate) fn assign(regs: &mut [RegInfo], lists: &[List<'_>], pairings: &[Pairi
     };
     let lives = lives(regs.len(), lists, pairings);
     for (info, life) in regs.iter_mut().zip(&lives) {
-        if info.resident || life.is_none() {
+        if info.resident != 0 || life.is_none() {
             info.home = take(bytes(info, extents));
         }
     }
@@ -56,7 +56,7 @@ pub(crate) fn assign(regs: &mut [RegInfo], lists: &[List<'_>], pairings: &[Pairi
     for list in 0..lists.len() {
         let mut local: Vec<(usize, usize, usize)> = Vec::new();
         for (reg, life) in lives.iter().enumerate() {
-            if let Some(life) = life.filter(|l| l.list == list && !regs[reg].resident) {
+            if let Some(life) = life.filter(|l| l.list == list && regs[reg].resident == 0) {
                 local.push((life.from, life.to, reg));
             }
         }

@@ -127,7 +127,7 @@ pub(crate) fn pair(code: &[Instr], regs: &[RegInfo], lists: &[List<'_>], params:
 
 fn joins(first: &Instr, second: &Instr, between: Reg, result: Reg, regs: &[RegInfo]) -> bool {
     let (t, d) = (&regs[usize::from(between)], &regs[usize::from(result)]);
-    let same = (t.rows, t.cols) == (d.rows, d.cols) && !t.resident && (d.rows || d.cols);
+    let same = (t.rows, t.cols) == (d.rows, d.cols) && t.resident == 0 && (d.rows || d.cols);
     let is_vector = |r: Reg| if d.cols { regs[usize::from(r)].cols } else { regs[usize::from(r)].rows };
     same && halves(first, second, is_vector).is_some()
 }

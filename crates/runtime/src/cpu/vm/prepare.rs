@@ -94,7 +94,7 @@ impl Builder<'_> {
 
     fn hidden_const(&mut self, ty: Ty, bits: u64) -> Reg {
         let dtype = types::natural(ty);
-        let reg = self.hidden(RegInfo { ty, size: ty.size(), rows: false, cols: false, resident: false, dtype, home: 0 });
+        let reg = self.hidden(RegInfo { ty, size: ty.size(), rows: false, cols: false, resident: 0, dtype, home: 0 });
         self.consts.push((reg, bits));
         reg
     }
@@ -103,7 +103,7 @@ impl Builder<'_> {
         let mut regs = self.regs;
         let context = self.context;
         let plan = layout::assign(&mut regs, lists, pairings, &context.extents);
-        let residents = (0..regs.len()).filter(|&r| regs[r].resident).map(|r| resident(r, &regs[r], context)).collect();
+        let residents = (0..regs.len()).filter(|&r| regs[r].resident != 0).map(|r| resident(r, &regs[r], context)).collect();
         Prepared { regs, residents, consts: self.consts, lists: prepared, arena: plan.arena, temp: plan.temp }
     }
 
@@ -159,7 +159,7 @@ impl Builder<'_> {
             let Step::Store(store) = &steps[at] else { continue };
             let info = self.reg(store.reg);
             let writable = self.context.params[store.param].access == program::Access::Write;
-            if store.convert.is_some() || info.resident || !writable || (store.rows, store.cols) != (info.rows, info.cols) {
+            if store.convert.is_some() || info.resident != 0 || !writable || (store.rows, store.cols) != (info.rows, info.cols) {
                 continue;
             }
             let reg = store.reg;
@@ -191,7 +191,7 @@ impl Builder<'_> {
             Instr::Index { dst, expr } => Step::Index { dst: *dst, lin: self.lin(expr) },
             Instr::Mask { dst, bounds } => Step::Mask { dst: *dst, mask: self.mask(bounds) },
             Instr::Load { dst, .. } => {
-                let alias = !self.reg(*dst).resident && peephole::may_alias(list.code, at, lists, self.context.params);
+                let alias = self.reg(*dst).resident == 0 && peephole::may_alias(list.code, at, lists, self.context.params);
                 self.load(instr, alias)
             }
             Instr::Store { .. } => self.store(instr),
@@ -387,7 +387,7 @@ fn resident(reg: usize, info: &RegInfo, context: &Context<'_>) -> Resident {
     let (rows, cols) = (if info.rows { e.whole.0 } else { 1 }, if info.cols { e.whole.1 } else { 1 });
     let mut strides = SmallVec::new();
     let mut slot = rows * cols * info.size;
-    for &(axis, extent) in e.inner.iter().rev() {
+    for &(axis, extent) in e.inner.iter().rev().filter(|(axis, _)| info.resident >> axis & 1 == 1) {
         strides.push((axis, slot));
         slot *= extent;
     }

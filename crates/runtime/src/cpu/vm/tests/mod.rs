@@ -103,7 +103,7 @@ pub(super) fn affine(base: i64, coef: &[i64]) -> Affine {
 }
 
 pub(super) fn reg(dtype: DType, rows: bool, cols: bool) -> RegDecl {
-    RegDecl { ty: Ty::of(dtype), rows, cols, resident: false }
+    RegDecl { ty: Ty::of(dtype), rows, cols, resident: 0 }
 }
 
 pub(super) fn load(dst: Reg, param: u16, index: Affine) -> Instr {

@@ -1,5 +1,8 @@
 //! Reductions, scans and multi-stage nests.
 
+use program::Sequence;
+use smallvec::SmallVec;
+
 use super::*;
 
 const F: DType = DType::F32;
@@ -63,7 +66,7 @@ fn reduction(
         regs,
         stages: vec![stage(vec![(combiner, &acc)], &inner, code, finish)],
         serial: false,
-            sequence: None,
+        sequence: None,
     };
     (nest, data)
 }
@@ -161,7 +164,7 @@ fn arg_ties_and_nans() {
 /// Softmax over columns: x is kept resident as x − max, then as its exponential.
 pub(super) fn softmax(rows: i64, cols: i64, tiles: (usize, usize)) -> Nest {
     let resident = |mut r: RegDecl| {
-        r.resident = true;
+        r.resident = u64::MAX;
         r
     };
     let full = reg(F, true, true);
@@ -191,7 +194,7 @@ pub(super) fn softmax(rows: i64, cols: i64, tiles: (usize, usize)) -> Nest {
         regs,
         stages,
         serial: false,
-            sequence: None,
+        sequence: None,
     }
 }
 
@@ -322,7 +325,7 @@ fn scan(combiner: Combiner, dtype: DType, (rows, cols): (i64, i64), along_rows: 
         regs,
         stages: vec![stage(vec![(combiner, &carry)], &[inner], code, vec![])],
         serial: false,
-            sequence: None,
+        sequence: None,
     };
     (nest, data)
 }
@@ -382,7 +385,7 @@ fn an_inner_axis_that_is_no_tile_direction() {
     let data = [Data::input(F, n, &mut random, Random::tame), Data::output(F, (rows * cols) as usize), Data::output(F, n)];
     let full = reg(F, true, true);
     let mut kept = full;
-    kept.resident = true;
+    kept.resident = u64::MAX;
     let regs = vec![full, full, kept, full, full];
     let at = affine(0, &[inner * cols, cols, 1]);
     let stages = vec![stage(
@@ -404,7 +407,7 @@ fn an_inner_axis_that_is_no_tile_direction() {
         regs,
         stages,
         serial: false,
-            sequence: None,
+        sequence: None,
     };
     let first = [&data[0], &data[1]].map(Clone::clone);
     agree("inner axis", &nest, &first, Close::Ulp(16.0, 8.0));
@@ -427,4 +430,49 @@ fn empty_reductions_give_the_initial_state() {
     nest.extents[1] = 0;
     let (out, _) = run(&nest, &data, 1);
     assert!((0..4).all(|i| out[1].get(i) == Scalar::f32(f32::NEG_INFINITY)));
+}
+
+#[test]
+fn blocks_of_an_axis_leave_partial_results() {
+    // sum over c of x[r, c] per row, and per block of rows the sum over r for each c.
+    let (rows, cols, length) = (13, 21, 4);
+    let blocks = (rows + length - 1) / length;
+    let mut random = Random(11);
+    let data = [
+        Data::input(F, (rows * cols) as usize, &mut random, Random::tame),
+        Data::output(F, rows as usize),
+        Data::output(F, (blocks * cols) as usize),
+    ];
+    for (row_tile, col_tile) in [(2, 8), (4, 21), (1, 5)] {
+        let mut down = reg(F, false, true);
+        down.resident = 1 << 1;
+        let nest = Nest {
+            extents: vec![rows, cols, blocks],
+            grid: [2].into_iter().collect(),
+            rows: axis(0, row_tile),
+            cols: axis(1, col_tile),
+            regs: vec![reg(F, true, true), reg(F, true, false), down],
+            stages: vec![stage(
+                vec![(Combiner::Sum, &[1])],
+                &[1],
+                vec![load(0, 0, affine(0, &[cols, 1])), reduce(Combiner::Sum, &[1], &[0]), reduce(Combiner::Sum, &[2], &[0])],
+                vec![store(1, affine(0, &[1]), 1)],
+            )],
+            serial: false,
+            sequence: Some(Sequence {
+                axis: 0,
+                within: SmallVec::new(),
+                block: 2,
+                length,
+                before: vec![stage(
+                    vec![],
+                    &[1],
+                    vec![Instr::Init { combiner: Combiner::Sum, acc: [2].into_iter().collect() }],
+                    vec![],
+                )],
+                after: vec![stage(vec![], &[1], vec![store(2, affine(0, &[0, 1, cols]), 2)], vec![])],
+            }),
+        };
+        agree(&format!("blocks, tiles of {row_tile} x {col_tile}"), &nest, &data, Close::Ulp(16.0, 8.0));
+    }
 }

@@ -1,0 +1,112 @@
+//! Kernels of several phases: partial results per block and their finish, at sizes with no, one and many blocks.
+
+use base::Config;
+use graph::{Graph, HostTensor, Module, interp, text};
+use scalar::{Scalar, Var};
+use testing::cpu::run_compiled;
+use testing::tolerance::{Tolerance, compare};
+
+/// Deterministic values with ties, ±0 and both signs.
+fn inputs(graph: &Graph, n: i64) -> Vec<HostTensor> {
+    let shape_of = |d: &graph::InputDecl| -> Vec<usize> {
+        d.ty.shape.iter().map(|s| s.eval(&|_: Var| Some(n)).expect("one dimension") as usize).collect()
+    };
+    let value = |slot: usize, i: usize| ((i * 7919 + slot * 104_729 + i / 17) % 29) as f64 / 8.0 - 1.75;
+    graph
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(slot, d)| {
+            let shape = shape_of(d);
+            let count = shape.iter().product();
+            HostTensor::from_scalars(d.ty.dtype, &shape, (0..count).map(|i| Scalar::from_f64(d.ty.dtype, value(slot, i))))
+        })
+        .collect()
+}
+
+fn agrees(program: &str, kernels: usize, tolerance: Tolerance) {
+    let graph = text::parse("test", program).expect("a program");
+    for n in [0, 1, 2, 17, 300, 2111] {
+        let inputs = inputs(&graph, n);
+        let want = interp::run(&graph, &inputs, interp::Options { wide: false }).expect("the oracle runs");
+        for threads in [1, 2] {
+            let config = Config { threads, ..Config::default() };
+            let got = run_compiled(&graph, &inputs, &config).unwrap_or_else(|e| panic!("n = {n}: {e}\n{program}"));
+            compare(&want, &got, tolerance).unwrap_or_else(|e| panic!("n = {n}, {threads} threads: {e}\n{program}"));
+        }
+        let executable =
+            driver::compile(&Module { graph: graph.clone(), frozen: Vec::new() }, &Config::default()).expect("a plan");
+        assert_eq!(executable.plan().kernels.len(), kernels, "{}", executable.plan().summary());
+    }
+}
+
+#[test]
+fn sums_down_and_along() {
+    agrees(
+        "func f(x: f64[n, 70]) -> (down, along, y) {
+           %1 = exp %0 : f64[n, 70]
+           %2 = reduce.sum %1 [0] : f64[70]
+           %3 = reduce.sum %1 [1] : f64[n]
+           return down = %2, along = %3, y = %1
+         }",
+        1,
+        Tolerance::CLOSE,
+    );
+}
+
+#[test]
+fn mean_over_rows_of_row_results() {
+    agrees(
+        "func f(x: f64[n, 33]) -> (loss, best) {
+           %1 = reduce.max %0 [1] : f64[n]
+           %2 = reduce.sum %1 [0] : f64[]
+           %3 = mul %2, %2 : f64[]
+           %4 = reduce.argmax %1 [0] : (f64[], i64[])
+           %5 = result %4 [1] : i64[]
+           return loss = %3, best = %5
+         }",
+        1,
+        Tolerance::CLOSE,
+    );
+}
+
+#[test]
+fn whole_reductions_use_all_cores() {
+    for (combiner, results) in [("sum", 0), ("prod", 0), ("max", 0), ("min", 0), ("argmax", 2), ("argmin", 2), ("welford", 3)] {
+        let program = |ty: &str| {
+            let (op, returned) = match results {
+                0 => (format!("%1 = reduce.{combiner} %0 [0, 1] : {ty}[]"), "%1"),
+                2 => (format!("%1 = reduce.{combiner} %0 [0, 1] : ({ty}[], i64[])\n%2 = result %1 [1] : i64[]"), "%2"),
+                _ => (format!("%1 = reduce.{combiner} %0 [0, 1] : ({ty}[], {ty}[], {ty}[])\n%2 = result %1 [1] : {ty}[]"), "%2"),
+            };
+            format!("func f(x: {ty}[n, 129]) -> (y) {{\n{op}\nreturn y = {returned}\n}}")
+        };
+        agrees(&program("f64"), 1, Tolerance::CLOSE);
+        if combiner != "welford" {
+            agrees(&program("i32"), 1, Tolerance::Exact);
+        }
+    }
+}
+
+#[test]
+fn layer_norm_backward_in_one_pass() {
+    agrees(
+        "func f(dy: f64[n, 96], x: f64[n, 96], w: f64[96]) -> (dx, dw, db) {
+           %3 = view.reshape %2 [1, 96] : f64[1, 96]
+           %4 = view.expand %3 [n, 96] : f64[n, 96]
+           %5 = mul %0, %4 : f64[n, 96]
+           %6 = mul %5, %1 : f64[n, 96]
+           %7 = reduce.sum %6 [1] : f64[n]
+           %8 = view.reshape %7 [n, 1] : f64[n, 1]
+           %9 = view.expand %8 [n, 96] : f64[n, 96]
+           %10 = mul %9, %1 : f64[n, 96]
+           %11 = sub %5, %10 : f64[n, 96]
+           %12 = mul %0, %9 : f64[n, 96]
+           %13 = reduce.sum %12 [0] : f64[96]
+           %14 = reduce.sum %0 [0] : f64[96]
+           return dx = %11, dw = %13, db = %14
+         }",
+        1,
+        Tolerance::CLOSE,
+    );
+}

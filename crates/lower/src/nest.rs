@@ -328,16 +328,17 @@ impl Lowering<'_> {
         let flat = self.flat;
         let value = flat.value(v);
         let dtypes = components(flat, v)?;
+        let over = flat.live(axes.union(value.def.reduced()));
         let src: SmallVec<[Reg; 3]> = match &value.def {
             FlatDef::Reduce { src, index, .. } => {
                 let mut regs = SmallVec::new();
                 for &s in src.iter().chain(index.iter()) {
                     let r = self.emit.value(s)?;
-                    regs.push(self.emit.spread(r, flat.value(s).dtype, flat.live(axes))?);
+                    regs.push(self.emit.spread(r, flat.value(s).dtype, over)?);
                 }
                 regs
             }
-            FlatDef::Contract { a, b, acc, .. } => smallvec![self.product(*a, *b, *acc, axes)?],
+            FlatDef::Contract { a, b, acc, .. } => smallvec![self.product(*a, *b, *acc, over)?],
             FlatDef::Merge { states, axes, .. } => {
                 let free = value.free.union(*axes);
                 let parts = states.iter().zip(&dtypes);
@@ -370,7 +371,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn product(&mut self, a: ValueId, b: ValueId, acc: DType, axes: AxisSet) -> Result<Reg> {
+    fn product(&mut self, a: ValueId, b: ValueId, acc: DType, over: AxisSet) -> Result<Reg> {
         let mut wide = [0; 2];
         for (slot, v) in wide.iter_mut().zip([a, b]) {
             let dtype = self.flat.value(v).dtype;
@@ -378,7 +379,7 @@ impl Lowering<'_> {
             *slot = if Ty::of(dtype) == Ty::of(acc) { r } else { self.emit.op(ScalarOp::Cast(acc), dtype, acc, &[r])? };
         }
         let product = self.emit.op(ScalarOp::Mul, acc, acc, &wide)?;
-        self.emit.spread(product, acc, self.flat.live(axes))
+        self.emit.spread(product, acc, over)
     }
 
     /// Emits the scans that a stage needs, with their carries.

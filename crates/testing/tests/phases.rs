@@ -110,3 +110,21 @@ fn layer_norm_backward_in_one_pass() {
         Tolerance::CLOSE,
     );
 }
+
+#[test]
+fn sums_of_what_does_not_vary() {
+    agrees(
+        "func f(x: f64[n, 5]) -> (mean) {
+           %1 = reduce.max %0 [1] : f64[n]
+           %2 = const f64 1.0 : f64[]
+           %3 = view.reshape %2 [1] : f64[1]
+           %4 = view.expand %3 [n] : f64[n]
+           %5 = reduce.sum %4 [0] : f64[]
+           %6 = reduce.sum %1 [0] : f64[]
+           %7 = div %6, %5 : f64[]
+           return mean = %7
+         }",
+        1,
+        Tolerance::CLOSE,
+    );
+}

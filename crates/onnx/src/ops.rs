@@ -4,6 +4,7 @@ mod activation;
 mod attention;
 mod control;
 mod conv;
+mod grid;
 mod index;
 mod logical;
 mod loss;
@@ -15,8 +16,10 @@ mod pool;
 mod quant;
 mod recurrent;
 mod reduce;
+mod resample;
 mod resize;
 mod shape;
+mod signal;
 mod slice;
 
 use std::collections::BTreeMap;
@@ -92,6 +95,7 @@ static TABLE: &[(&str, Build)] = &[
     ("Acos", math::unary),
     ("Acosh", math::unary),
     ("Add", math::binary),
+    ("AffineGrid", grid::affine),
     ("And", math::binary),
     ("ArgMax", reduce::arg),
     ("ArgMin", reduce::arg),
@@ -108,12 +112,15 @@ static TABLE: &[(&str, Build)] = &[
     ("BitwiseNot", math::unary),
     ("BitwiseOr", math::binary),
     ("BitwiseXor", math::binary),
+    ("BlackmanWindow", signal::window),
     ("Cast", logical::cast),
     ("CastLike", logical::cast_like),
+    ("CausalConvWithState", signal::causal_conv),
     ("Ceil", math::unary),
     ("Celu", activation::pointwise),
     ("CenterCropPad", shape::center_crop_pad),
     ("Clip", math::clip),
+    ("Col2Im", grid::col2im),
     ("Compress", index::compress),
     ("Concat", shape::concat),
     ("Constant", shape::constant),
@@ -125,6 +132,7 @@ static TABLE: &[(&str, Build)] = &[
     ("Cosh", math::unary),
     ("CumProd", math::cumulative),
     ("CumSum", math::cumulative),
+    ("DFT", signal::dft),
     ("DepthToSpace", shape::depth_to_space),
     ("DequantizeLinear", quant::dequantize_linear),
     ("Div", math::binary),
@@ -150,7 +158,10 @@ static TABLE: &[(&str, Build)] = &[
     ("GlobalMaxPool", reduce::global_pool),
     ("Greater", math::binary),
     ("GreaterOrEqual", math::binary),
+    ("GridSample", grid::sample),
     ("GroupNormalization", norm::group),
+    ("HammingWindow", signal::window),
+    ("HannWindow", signal::window),
     ("HardSigmoid", activation::pointwise),
     ("HardSwish", activation::pointwise),
     ("Hardmax", activation::hardmax),
@@ -237,6 +248,7 @@ static TABLE: &[(&str, Build)] = &[
     ("Swish", activation::pointwise),
     ("Tan", math::unary),
     ("Tanh", math::unary),
+    ("TensorScatter", signal::cache_write),
     ("ThresholdedRelu", activation::pointwise),
     ("Tile", shape::tile),
     ("TopK", index::top_k),

@@ -1,17 +1,17 @@
 //! `Resize` and `Upsample`.
 
 use base::{Error, Result};
+use graph::NodeId;
 use graph::compose::{self, Coordinates, Filter, Nearest, Target};
 use scalar::Sym;
 
-use super::{Out, one};
+use super::{Out, one, resample};
 use crate::ctx::{Ctx, data_dependent};
 use crate::node::{Node, axis};
 use crate::value::Value;
 
 pub(super) fn resize(ctx: &mut Ctx, n: &Node<'_>) -> Out {
     let x = ctx.node(n.input(0)?)?;
-    refuse_variants(n)?;
     let rank = ctx.rank(x);
     let axes: Vec<usize> = match n.ints("axes") {
         Some(list) => list.iter().map(|&a| axis(a, rank)).collect::<Result<Vec<_>>>()?,
@@ -26,6 +26,9 @@ pub(super) fn resize(ctx: &mut Ctx, n: &Node<'_>) -> Out {
         (None, Some(scales)) => from_scales(&axes, &extents, &factors(scales)?)?,
         (None, None) => return Err(Error::parse("neither scales nor sizes")),
     };
+    if is_variant(n, &extents, &targets) {
+        return variant(ctx, n, x, &extents, &targets);
+    }
     let default = if n.opset >= 11 { "half_pixel" } else { "asymmetric" };
     let coordinates = coordinates(n.string("coordinate_transformation_mode", default))?;
     let nearest = if n.opset >= 11 { n.string("nearest_mode", "round_prefer_floor") } else { "floor" };
@@ -45,17 +48,55 @@ pub(super) fn upsample(ctx: &mut Ctx, n: &Node<'_>) -> Out {
     one(compose::resize(ctx.b(), x, &targets, filter(n, "floor")?, Coordinates::Asymmetric)?)
 }
 
-fn refuse_variants(n: &Node<'_>) -> Result<()> {
-    let policy = n.string("keep_aspect_ratio_policy", "stretch");
-    let refused = [
-        (n.flag("antialias", false), "antialias".to_owned()),
-        (n.flag("exclude_outside", false), "exclude_outside".to_owned()),
-        (policy != "stretch", format!("keep_aspect_ratio_policy {policy}")),
-    ];
-    match refused.into_iter().find(|(on, _)| *on) {
-        Some((_, what)) => Err(Error::unsupported(what)),
-        None => Ok(()),
+/// Whether a node asks for more than [`compose::resize`] does.
+fn is_variant(n: &Node<'_>, extents: &[Sym], targets: &[Target]) -> bool {
+    let coordinates = n.string("coordinate_transformation_mode", "half_pixel");
+    let inexact = |(n, t): (&Sym, &Target)| {
+        t.scale.zip(n.as_int()).zip(t.size.as_int()).is_some_and(|((s, n), m)| s * n as f64 != m as f64)
+    };
+    n.flag("antialias", false)
+        || n.flag("exclude_outside", false)
+        || n.string("keep_aspect_ratio_policy", "stretch") != "stretch"
+        || matches!(coordinates, "tf_crop_and_resize" | "half_pixel_symmetric")
+        || (coordinates == "align_corners" && extents.iter().zip(targets).any(inexact))
+}
+
+/// Resizing by a matrix per axis.
+fn variant(ctx: &mut Ctx, n: &Node<'_>, x: NodeId, extents: &[Sym], targets: &[Target]) -> Out {
+    let rule = resample::Rule::new(n);
+    resample::needs_float(ctx, x, n.string("mode", "nearest"))?;
+    let number = |s: &Sym| s.as_int().and_then(|v| usize::try_from(v).ok());
+    let known = |s: &Sym| number(s).ok_or_else(|| Error::unsupported("this variant for dynamic extents"));
+    let from = extents.iter().map(known).collect::<Result<Vec<_>>>()?;
+    let mut to = targets.iter().map(|t| known(&t.size)).collect::<Result<Vec<_>>>()?;
+    let ratio = |i: usize| targets[i].scale.unwrap_or(to[i] as f64 / from[i] as f64);
+    let mut scales: Vec<f64> = (0..from.len()).map(ratio).collect();
+    let common = match n.string("keep_aspect_ratio_policy", "stretch") {
+        "not_larger" => scales.iter().copied().reduce(f64::min),
+        "not_smaller" => scales.iter().copied().reduce(f64::max),
+        _ => None,
+    };
+    if let Some(scale) = common {
+        scales = vec![scale; from.len()];
+        to = from.iter().map(|&n| (scale * n as f64 + 0.5).floor() as usize).collect();
     }
+    let crop = match n.string("coordinate_transformation_mode", "half_pixel") {
+        "tf_crop_and_resize" => n.input(1)?.host().ok_or_else(|| data_dependent("roi"))?.to_f64s(),
+        _ => [vec![0.0; from.len()], vec![1.0; from.len()]].concat(),
+    };
+    if crop.len() != 2 * from.len() {
+        return Err(Error::parse(format!("roi has {} numbers for {} axes", crop.len(), from.len())));
+    }
+    let axis = |i: usize| resample::Axis {
+        at: targets[i].axis,
+        from: from[i],
+        to: to[i],
+        scale: scales[i],
+        crop: (crop[i], crop[from.len() + i]),
+    };
+    let mut axes: Vec<resample::Axis> = (0..from.len()).map(axis).collect();
+    axes.sort_by_key(|a| a.at);
+    one(rule.apply(ctx, x, &axes)?)
 }
 
 fn coordinates(mode: &str) -> Result<Coordinates> {

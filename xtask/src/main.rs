@@ -1,13 +1,14 @@
 //! Project tasks.
 //!
 //! `cargo xtask bench cpu` times fused against unfused execution and against a copy measured in the same run;
-//! `cargo xtask bench compile` times the passes on growing graphs and on models, or prints one
-//! model's times. Both write JSON under `benches/results/`.
+//! `cargo xtask bench compile` times the passes on growing graphs and on models, or prints one model's times;
+//! `cargo xtask bench record` times recording and replaying a compiled function. They write JSON under `benches/results/`.
 
 mod compile;
 mod cpu;
 mod graphs;
 mod profile;
+mod record;
 mod stats;
 
 use std::process::ExitCode;
@@ -19,8 +20,9 @@ fn main() -> ExitCode {
         ["bench", "cpu"] => cpu::bench(),
         ["bench", "compile"] => compile::bench(),
         ["bench", "compile", model] => compile::one(model),
+        ["bench", "record"] => record::bench(),
         ["profile", model] => profile::profile(model),
-        _ => Err(base::Error::invalid("usage: cargo xtask bench cpu | bench compile [MODEL] | profile MODEL")),
+        _ => Err(base::Error::invalid("usage: cargo xtask bench cpu | bench compile [MODEL] | bench record | profile MODEL")),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -12,6 +12,9 @@ pub enum Numerics {
     Wide,
 }
 
+/// What [`Config::log`] may name.
+pub const LOG_TOPICS: [&str; 6] = ["remarks", "plan", "kernels", "source", "passes", "timing"];
+
 /// Settings of one compilation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Config {
@@ -23,9 +26,9 @@ pub struct Config {
     pub threads: usize,
     /// At most this many merges, to bisect a wrong result.
     pub fuel: Option<u64>,
-    /// What to print to stderr: any of `remarks,plan,kernels,passes,timing`.
+    /// What to print to standard error: any of [`LOG_TOPICS`].
     pub log: Vec<String>,
-    /// Folder for reproducers and dumps.
+    /// Folder for everything that [`Config::log`] can print, as files: one folder per compile.
     pub dump: Option<String>,
 }
 
@@ -52,7 +55,10 @@ impl Config {
             c.fuel = Some(v.parse().map_err(|_| Error::invalid(format!("FUSELINE_FUEL={v} is not a number")))?);
         }
         if let Some(v) = var("FUSELINE_LOG") {
-            c.log = v.split(',').map(str::to_owned).collect();
+            c.log = v.split(',').map(|t| t.trim().to_owned()).filter(|t| !t.is_empty()).collect();
+            if let Some(topic) = c.log.iter().find(|t| !LOG_TOPICS.contains(&t.as_str())) {
+                return Err(Error::invalid(format!("FUSELINE_LOG: no topic {topic:?}; there are {}", LOG_TOPICS.join(", "))));
+            }
         }
         c.dump = var("FUSELINE_DUMP");
         c.numerics = match var("FUSELINE_NUMERICS").as_deref() {

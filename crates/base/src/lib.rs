@@ -7,7 +7,7 @@ mod error;
 mod hash;
 mod remark;
 
-pub use config::{Config, Numerics};
+pub use config::{Config, LOG_TOPICS, Numerics};
 pub use error::{Error, ErrorKind, Result};
 pub use hash::{HashMap, HashSet, StableHasher, stable_hash};
 pub use remark::{Code, Remark};

@@ -9,6 +9,7 @@ use crate::op::Op;
 use crate::promote::Number;
 use crate::random::{self, Generator};
 use crate::shape::{IntoShape, IntoSym};
+use crate::symbolic;
 use crate::tensor::{Recorded, Tensor, user_op};
 
 /// Host data of elements in row-major order.
@@ -30,7 +31,7 @@ fn nested<D: Nested>(data: &D) -> Recorded<Tensor> {
 
 /// Extents as numbers, for tensors that need memory now.
 fn numbers(shape: impl IntoShape) -> Result<Vec<usize>> {
-    let extent = |n: &Sym| n.as_int().and_then(|v| usize::try_from(v).ok());
+    let extent = |n: &Sym| symbolic::number(n).and_then(|v| usize::try_from(v).ok());
     let shape = shape.into_shape();
     let all: Option<Vec<usize>> = shape.iter().map(extent).collect();
     let all = all.ok_or_else(|| Error::invalid(format!("extents must be numbers of at least 0, got {shape:?}")))?;
@@ -50,9 +51,10 @@ fn full(shape: impl IntoShape, value: Number, dtype: DType) -> Recorded<Tensor> 
 
 /// A tensor of `n` values made one by one.
 fn fill(shape: impl IntoShape, dtype: DType, value: impl Fn(u64) -> Scalar) -> Recorded<Tensor> {
-    let shape = numbers(shape)?;
-    let n = shape.iter().product::<usize>() as u64;
-    Ok(Tensor::from_host(HostTensor::from_scalars(dtype, &shape, (0..n).map(value))))
+    let shape = shape.into_shape();
+    let extents = numbers(&shape)?;
+    let n = extents.iter().product::<usize>() as u64;
+    Ok(Tensor::from_host_as(HostTensor::from_scalars(dtype, &extents, (0..n).map(value)), shape))
 }
 
 impl Tensor {
@@ -70,12 +72,14 @@ impl Tensor {
     /// From values in row-major order.
     #[track_caller]
     pub fn from_slice<T: Element>(values: &[T], shape: impl IntoShape) -> Tensor {
-        user_op("from_slice", || Ok(Tensor::from_host(host(&numbers(shape)?, values)?)))
+        let shape = shape.into_shape();
+        user_op("from_slice", || Ok(Tensor::from_host(host(&numbers(&shape)?, values)?)))
     }
     /// From values in row-major order.
     #[track_caller]
     pub fn from_vec<T: Element>(values: Vec<T>, shape: impl IntoShape) -> Tensor {
-        user_op("from_vec", || Ok(Tensor::from_host(host(&numbers(shape)?, &values)?)))
+        let shape = shape.into_shape();
+        user_op("from_vec", || Ok(Tensor::from_host(host(&numbers(&shape)?, &values)?)))
     }
     /// A 0-d tensor: bool, i64 or f32, as the number is.
     #[track_caller]
@@ -86,17 +90,19 @@ impl Tensor {
     /// Zeros.
     #[track_caller]
     pub fn zeros(shape: impl IntoShape, dtype: DType) -> Tensor {
+        let shape = shape.into_shape();
         user_op("zeros", || full(shape, Number::Int(0), dtype))
     }
     /// Ones.
     #[track_caller]
     pub fn ones(shape: impl IntoShape, dtype: DType) -> Tensor {
+        let shape = shape.into_shape();
         user_op("ones", || full(shape, Number::Int(1), dtype))
     }
     /// One number everywhere: bool, i64 or f32, as the number is.
     #[track_caller]
     pub fn full(shape: impl IntoShape, value: impl Into<Number>) -> Tensor {
-        let value = value.into();
+        let (shape, value) = (shape.into_shape(), value.into());
         user_op("full", || full(shape, value, value.dtype()))
     }
     /// Zeros of another tensor's shape and dtype.
@@ -158,16 +164,19 @@ impl Tensor {
     /// Uniform f32 values in [0, 1) from the default generator.
     #[track_caller]
     pub fn rand(shape: impl IntoShape) -> Tensor {
+        let shape = shape.into_shape();
         user_op("rand", || rand(shape, DType::F32, &Generator::default()))
     }
     /// Standard normal f32 values from the default generator.
     #[track_caller]
     pub fn randn(shape: impl IntoShape) -> Tensor {
+        let shape = shape.into_shape();
         user_op("randn", || randn(shape, DType::F32, &Generator::default()))
     }
     /// Integers in `[low, high)` as i64 from the default generator.
     #[track_caller]
     pub fn randint(low: i64, high: i64, shape: impl IntoShape) -> Tensor {
+        let shape = shape.into_shape();
         user_op("randint", || randint(low, high, shape, &Generator::default()))
     }
 }
@@ -176,16 +185,19 @@ impl Generator {
     /// Uniform values in [0, 1) of a float dtype.
     #[track_caller]
     pub fn rand(&self, shape: impl IntoShape, dtype: DType) -> Tensor {
+        let shape = shape.into_shape();
         user_op("rand", || rand(shape, dtype, self))
     }
     /// Standard normal values of a float dtype.
     #[track_caller]
     pub fn randn(&self, shape: impl IntoShape, dtype: DType) -> Tensor {
+        let shape = shape.into_shape();
         user_op("randn", || randn(shape, dtype, self))
     }
     /// Integers in `[low, high)` as i64.
     #[track_caller]
     pub fn randint(&self, low: i64, high: i64, shape: impl IntoShape) -> Tensor {
+        let shape = shape.into_shape();
         user_op("randint", || randint(low, high, shape, self))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::{Config, Result};
-use graph::{HostTensor, Module};
+use graph::{Guard, HostTensor, Module};
 
 /// A compiled module.
 pub(crate) struct Executable(driver::Executable);
@@ -15,6 +15,10 @@ impl Executable {
     /// Runs on the inputs that are not frozen, in slot order.
     pub(crate) fn run(&self, inputs: &[HostTensor]) -> Result<Vec<HostTensor>> {
         self.0.run(inputs)
+    }
+    /// What the sizes of a run must satisfy.
+    pub(crate) fn guards(&self) -> &[Guard] {
+        &self.0.graph().guards
     }
     /// The driver's report, at representative sizes.
     pub(crate) fn explain(&self) -> String {

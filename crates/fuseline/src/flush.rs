@@ -1,31 +1,18 @@
 //! Running lazy tensors: record, find or make compiled code, run, store.
 
 use std::panic::Location;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, LazyLock};
 
-use base::{Config, Error, HashMap, Result};
-use graph::{Frozen, HostTensor, Module, TensorType};
+use base::{Error, Result};
+use graph::{Frozen, Module, TensorType};
 
-use crate::compile::{self, Session};
-use crate::engine::Executable;
+use crate::cache::Cache;
+use crate::compile;
 use crate::mode;
-use crate::program::{Program, Recording, Source};
+use crate::program::{Recording, Source};
+use crate::symbolic;
 use crate::tensor::{Kind, Tensor};
 use crate::trace::{self, ArgSpec};
-
-/// Compiled programs remembered outside of [`compile`](crate::compile()) before starting over.
-const CACHE: usize = 1024;
-
-/// Compiled code by program and settings.
-#[derive(Default)]
-pub(crate) struct Cache(Mutex<HashMap<(Program, Config), Arc<Compiled>>>);
-
-/// Compiled code and which leaves it takes, in order.
-pub(crate) struct Compiled {
-    pub(crate) executable: Executable,
-    /// Slots of the recording's sources that are passed at run time.
-    passed: Vec<usize>,
-}
 
 static GLOBAL: LazyLock<Cache> = LazyLock::new(Cache::default);
 
@@ -35,14 +22,28 @@ pub(crate) fn flush(roots: &[Tensor], read: Option<&'static Location<'static>>) 
         root.check()?;
     }
     let session = compile::current();
-    let mut recording = Recording::of(roots, session.is_some());
-    if recording.sources.iter().any(|s| matches!(s, Source::Argument(_))) {
-        return Err(traced_read(read));
-    }
-    recording.keep_held();
     let cache = session.as_ref().map_or(&*GLOBAL, |s| &s.cache);
-    let compiled = cache.find(&recording)?;
-    let inputs: Vec<HostTensor> = compiled.passed.iter().filter_map(|&slot| recording.sources[slot].value()).collect();
+    let config = mode::config()?;
+    let mut recording = record(roots, session.is_some(), read)?;
+    let mut found = cache.find(&recording, &config);
+    if let Some(env) = symbolic::live() {
+        let trouble = match &found {
+            Ok(compiled) => compiled.executable.guards().iter().find(|g| !env.holds(g)).map(|g| g.reason.clone()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = trouble {
+            env.settle();
+            drop(recording);
+            recording = record(roots, session.is_some(), read)?;
+            found = cache.find(&recording, &config);
+            if found.is_ok() {
+                env.blame([]);
+                env.pin(why);
+            }
+        }
+    }
+    let compiled = found?;
+    let inputs = compiled.inputs(&recording);
     let outputs = compiled.executable.run(&inputs)?;
     for (&(step, result), value) in recording.program.outputs.iter().zip(outputs) {
         recording.nodes[step as usize].node.fill(result as usize, value);
@@ -53,6 +54,15 @@ pub(crate) fn flush(roots: &[Tensor], read: Option<&'static Location<'static>>) 
     Ok(())
 }
 
+fn record(roots: &[Tensor], freeze: bool, read: Option<&'static Location<'static>>) -> Result<Recording> {
+    let mut recording = Recording::of(roots, freeze);
+    if recording.sources.iter().any(|s| matches!(s, Source::Argument(_))) {
+        return Err(traced_read(read));
+    }
+    recording.keep_held();
+    Ok(recording)
+}
+
 fn traced_read(read: Option<&'static Location<'static>>) -> Error {
     let place = read.map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
     Error::invalid(format!(
@@ -60,30 +70,7 @@ fn traced_read(read: Option<&'static Location<'static>>) -> Error {
     ))
 }
 
-impl Cache {
-    fn find(&self, recording: &Recording) -> Result<Arc<Compiled>> {
-        let key = (recording.program.clone(), mode::config()?);
-        if let Some(found) = self.0.lock().expect("no panic under the lock").get(&key) {
-            return Ok(found.clone());
-        }
-        let compiled = Arc::new(build(recording, &key.1)?);
-        let mut entries = self.0.lock().expect("no panic under the lock");
-        if entries.len() >= CACHE {
-            entries.clear();
-        }
-        entries.insert(key, compiled.clone());
-        Ok(compiled)
-    }
-}
-
-fn build(recording: &Recording, config: &Config) -> Result<Compiled> {
-    let (graph, sources) = recording.graph("lazy", &[])?;
-    let frozen = frozen_values(&graph, &sources);
-    let passed = (0..sources.len()).filter(|&slot| !graph.inputs[slot].frozen).collect();
-    Ok(Compiled { executable: Executable::compile(&Module { graph, frozen }, config)?, passed })
-}
-
-fn frozen_values(graph: &graph::Graph, sources: &[Source]) -> Vec<Frozen> {
+pub(crate) fn frozen_values(graph: &graph::Graph, sources: &[Source]) -> Vec<Frozen> {
     let slots = sources.iter().enumerate().filter(|&(slot, _)| graph.inputs[slot].frozen);
     slots.filter_map(|(slot, s)| s.value().map(|data| Frozen { slot: slot as u32, data: Arc::new(data) })).collect()
 }
@@ -102,14 +89,13 @@ pub(crate) fn module(name: &str, args: &[ArgSpec], outputs: &[Tensor]) -> Result
         }
     }
     let arguments: Vec<(String, TensorType)> = args.iter().map(|a| (a.name.clone(), a.ty.clone())).collect();
-    let (graph, sources) = recording.graph(name, &arguments)?;
+    let (graph, sources) = recording.graph(name, &arguments, &[])?;
     let frozen = frozen_values(&graph, &sources);
     Ok((Module { graph, frozen }, sources))
 }
 
 /// Runs several tensors together.
-pub(crate) fn flush_together(tensors: &[Tensor], session: Option<&Arc<Session>>) -> Result<()> {
-    let _scope = session.map(compile::enter);
+pub(crate) fn flush_together(tensors: &[Tensor]) -> Result<()> {
     let pending: Vec<Tensor> =
         tensors.iter().filter(|t| !t.node.is_done() && !matches!(t.node.kind, Kind::Param(_))).cloned().collect();
     for tensor in tensors {
@@ -123,5 +109,5 @@ pub(crate) fn flush_together(tensors: &[Tensor], session: Option<&Arc<Session>>)
 /// # Errors
 /// As [`Tensor::eval`].
 pub fn eval_all(tensors: &[Tensor]) -> Result<()> {
-    flush_together(tensors, None)
+    flush_together(tensors)
 }

@@ -29,15 +29,18 @@
 //! * [`set_mode`], [`set_config`]: fused or one kernel per op, threads, rounding
 //! * [`load_safetensors`], [`load_npy`], [`load_npz`] and their `save_` counterparts
 //!
-//! Inside: a call records a node (`tensor`, `op`), whose type comes from emitting it into a scratch graph (`infer`); a read
-//! lists the steps that are needed (`program`), finds or makes compiled code (`flush`, `engine`) and stores the results.
+//! Inside: a call records a node (`tensor`, `op`), whose signature comes from emitting it into a scratch graph (`infer`); a read
+//! lists the steps that are needed (`program`), finds or makes compiled code (`flush`, `cache`, `engine`) and stores the results.
+//! Sizes that vary between calls of a compiled function (`history`) are recorded as variables (`symbolic`).
 
+mod cache;
 mod compile;
 mod create;
 mod element;
 mod emit;
 mod engine;
 mod flush;
+mod history;
 mod infer;
 mod io;
 mod mode;
@@ -48,23 +51,26 @@ mod param;
 mod print;
 mod program;
 mod promote;
+mod pure;
 mod random;
 mod shape;
 mod site;
+mod symbolic;
 mod tensor;
 mod trace;
 pub mod zoo;
 
 pub use base::{Config, Error, ErrorKind, Numerics, Result};
-pub use compile::{CompiledFn, PureFn, compile, compile_pure};
+pub use compile::{CompiledFn, compile};
 pub use element::{Element, Nested};
 pub use flush::eval_all;
 pub use graph::{HostTensor, Module};
 pub use io::{load_npy, load_npz, load_safetensors, read_npy, save_npy, save_npz, save_safetensors, write_npy};
 pub use mode::{Mode, Scoped, set_config, set_mode};
-pub use ops::{cat, einsum, stack, where_};
+pub use ops::{cat, einsum, meshgrid, stack, where_};
 pub use param::Param;
 pub use promote::{Number, Operand};
+pub use pure::{PureFn, compile_pure};
 pub use random::{Generator, manual_seed};
 pub use scalar::{DType, Scalar, Sym};
 pub use shape::{Dims, Index, IntoIndex, IntoShape, IntoSym, NewAxis};

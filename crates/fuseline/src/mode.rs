@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::sync::LazyLock;
 
 use base::{Config, Result};
 
@@ -54,7 +55,8 @@ pub fn set_mode(mode: Mode) -> Scoped {
     set_config(config)
 }
 
-/// Settings of this thread; those of the environment unless set.
+/// Settings of this thread; those of the environment, which is read once, unless set.
 pub(crate) fn config() -> Result<Config> {
-    CONFIG.with_borrow(Clone::clone).map_or_else(Config::from_env, Ok)
+    static ENVIRONMENT: LazyLock<Result<Config>> = LazyLock::new(Config::from_env);
+    CONFIG.with_borrow(Clone::clone).map_or_else(|| ENVIRONMENT.clone(), Ok)
 }

@@ -50,6 +50,40 @@ pub(crate) enum Op {
     Compose(Composite),
 }
 
+impl Op {
+    /// The op with every symbolic integer replaced.
+    pub(crate) fn map_syms(&self, f: impl Fn(&Sym) -> Sym) -> Op {
+        let shape = |s: &Shape| -> Shape { s.iter().map(&f).collect() };
+        let conv = |c: &Conv| Conv { pads: c.pads.iter().map(|(lo, hi)| (f(lo), f(hi))).collect(), ..c.clone() };
+        match self {
+            Op::Size(n) => Op::Size(f(n)),
+            Op::Iota(n) => Op::Iota(f(n)),
+            Op::Reshape(to) => Op::Reshape(shape(to)),
+            Op::Expand(to) => Op::Expand(shape(to)),
+            Op::Slice { start, len, step } => Op::Slice { start: shape(start), len: shape(len), step: step.clone() },
+            Op::Pad { lo, hi, value } => Op::Pad { lo: shape(lo), hi: shape(hi), value: *value },
+            Op::Compose(Composite::Conv { geometry, bias }) => {
+                Op::Compose(Composite::Conv { geometry: conv(geometry), bias: *bias })
+            }
+            Op::Compose(Composite::ConvTranspose { geometry, output_padding, bias }) => Op::Compose(Composite::ConvTranspose {
+                geometry: conv(geometry),
+                output_padding: output_padding.clone(),
+                bias: *bias,
+            }),
+            other => other.clone(),
+        }
+    }
+    /// Whether it mentions a symbolic integer that is not a number.
+    pub(crate) fn is_symbolic(&self) -> bool {
+        let found = std::cell::Cell::new(false);
+        self.map_syms(|n| {
+            found.set(found.get() || n.as_int().is_none());
+            n.clone()
+        });
+        found.get()
+    }
+}
+
 /// A composite: one user op that the graph crate builds from structural ops.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Composite {

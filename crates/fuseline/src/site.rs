@@ -53,6 +53,10 @@ pub(crate) fn enter(op: &'static str) -> Scope {
 }
 
 impl Scope {
+    /// Whether no other user op called this one.
+    pub(crate) fn is_outermost(&self) -> bool {
+        self.outermost
+    }
     /// The user op that is current.
     pub(crate) fn site(&self) -> Site {
         self.site

@@ -6,16 +6,17 @@ use std::sync::{Arc, Mutex, OnceLock};
 use base::{Error, Result};
 use graph::{HostTensor, TensorType};
 use scalar::{DType, Scalar, Shape, Sym};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::element::Element;
 use crate::flush;
-use crate::infer::infer;
+use crate::infer::{Signature, Typed, infer};
 use crate::op::Op;
 use crate::param::Param;
 use crate::promote::{Number, Operand};
 use crate::random::Generator;
 use crate::site::{self, Site};
+use crate::symbolic::{self, Env};
 use crate::trace;
 
 /// Chains longer than this are evaluated as they are recorded.
@@ -61,7 +62,7 @@ pub(crate) enum Kind {
     /// An argument of the function being traced.
     Input(usize),
     /// A recorded op.
-    Op(Arc<Op>),
+    Op,
     /// A recorded mistake.
     Poison(Arc<Error>),
 }
@@ -69,16 +70,38 @@ pub(crate) enum Kind {
 /// One recorded op, leaf or mistake.
 pub(crate) struct Node {
     pub(crate) kind: Kind,
-    pub(crate) types: Arc<[TensorType]>,
+    signature: Arc<Signature>,
+    /// Variables of the signature, if it has some.
+    env: Option<Arc<Env>>,
+    /// The signature in numbers, once the variables are no longer in force.
+    settled: OnceLock<Arc<Signature>>,
     pub(crate) site: Site,
     /// Longest chain of unevaluated ops below.
     depth: u32,
     /// Operands; dropped once every result has data.
-    pub(crate) args: Mutex<Vec<Tensor>>,
+    pub(crate) args: Mutex<Args>,
     pub(crate) data: SmallVec<[OnceLock<HostTensor>; 1]>,
 }
 
+/// Operands of a node.
+pub(crate) type Args = SmallVec<[Tensor; 2]>;
+
 impl Node {
+    fn new(kind: Kind, signature: Arc<Signature>, env: Option<Arc<Env>>, depth: u32, args: Args) -> Node {
+        let data = signature.results.iter().map(|_| OnceLock::new()).collect();
+        Node { kind, signature, env, settled: OnceLock::new(), site: Site::here(), depth, args: Mutex::new(args), data }
+    }
+    /// The signature in force on this thread.
+    pub(crate) fn signature(&self) -> &Arc<Signature> {
+        match &self.env {
+            Some(env) if !env.is_live() => self.settled.get_or_init(|| self.signature.settled(env)),
+            _ => &self.signature,
+        }
+    }
+    /// Whether its types depend on the call that recorded it.
+    pub(crate) fn is_symbolic(&self) -> bool {
+        self.env.is_some()
+    }
     /// Whether nothing has to run to read it.
     pub(crate) fn is_done(&self) -> bool {
         self.data.iter().all(|d| d.get().is_some())
@@ -106,15 +129,10 @@ impl Drop for Node {
 }
 
 impl Tensor {
+    #[track_caller]
     fn leaf(kind: Kind, ty: TensorType) -> Tensor {
-        let types: Arc<[TensorType]> = Arc::new([ty]);
-        Tensor::from_node(
-            Node { kind, types, site: Site::here(), depth: 0, args: Mutex::default(), data: smallvec![OnceLock::new()] },
-            0,
-        )
-    }
-    fn from_node(node: Node, index: usize) -> Tensor {
-        Tensor { node: Arc::new(node), index }
+        let node = Node::new(kind, Signature::leaf(ty), None, 0, Args::new());
+        Tensor { node: Arc::new(node), index: 0 }
     }
     /// From data on the host; the bytes are shared, not copied.
     pub fn from_host(data: HostTensor) -> Tensor {
@@ -122,6 +140,17 @@ impl Tensor {
         let tensor = Tensor::leaf(Kind::Data, TensorType { dtype: data.dtype(), shape });
         tensor.node.fill(0, data);
         tensor
+    }
+    /// Data whose extents are given as expressions of the current call's variables.
+    pub(crate) fn from_host_as(data: HostTensor, shape: Shape) -> Tensor {
+        let env = if shape.iter().any(|n| n.as_int().is_none()) { symbolic::live() } else { None };
+        if env.is_none() {
+            return Tensor::from_host(data);
+        }
+        let signature = Signature::leaf(TensorType { dtype: data.dtype(), shape });
+        let node = Node::new(Kind::Data, signature, env, 0, Args::new());
+        node.fill(0, data);
+        Tensor { node: Arc::new(node), index: 0 }
     }
     /// A 0-d tensor of a number, in a dtype.
     pub(crate) fn constant(value: Number, dtype: DType) -> Tensor {
@@ -143,30 +172,46 @@ impl Tensor {
 
     /// Records an op with one result.
     pub(crate) fn apply(op: Op, args: &[&Tensor]) -> Recorded<Tensor> {
-        Ok(Tensor::apply_many(op, args)?.swap_remove(0))
+        let tensor = Tensor { node: Tensor::record(op, args)?, index: 0 };
+        tensor.limit_depth()?;
+        Ok(tensor)
     }
     /// Records an op; its results in order.
     pub(crate) fn apply_many(op: Op, args: &[&Tensor]) -> Recorded<Vec<Tensor>> {
+        let node = Tensor::record(op, args)?;
+        let results: Vec<Tensor> = (0..node.data.len()).map(|index| Tensor { node: node.clone(), index }).collect();
+        drop(node);
+        results[0].limit_depth()?;
+        Ok(results)
+    }
+    fn record(op: Op, args: &[&Tensor]) -> Recorded<Arc<Node>> {
         for arg in args {
             arg.ok()?;
         }
-        let types = infer(&op, args)?;
-        let depth = args.iter().map(|a| if a.node.is_done() { 0 } else { a.node.depth }).max().unwrap_or(0) + 1;
-        let data = types.iter().map(|_| OnceLock::new()).collect();
-        let args = args.iter().map(|&a| a.clone()).collect();
-        let count = types.len();
-        let node =
-            Arc::new(Node { kind: Kind::Op(Arc::new(op)), types, site: Site::here(), depth, args: Mutex::new(args), data });
-        let results: Vec<Tensor> = (0..count).map(|index| Tensor { node: node.clone(), index }).collect();
-        if depth > MAX_DEPTH && !trace::active() {
-            flush::flush(&results[..1], None)?;
+        let signature = infer(op, args).inspect_err(|_| blame(args))?;
+        let env = if signature.symbolic { symbolic::live() } else { None };
+        if let Some(env) = &env {
+            env.check(&signature)?;
         }
-        Ok(results)
+        let depth = args.iter().map(|a| if a.node.is_done() { 0 } else { a.node.depth }).max().unwrap_or(0) + 1;
+        let args = args.iter().map(|&a| a.clone()).collect();
+        Ok(Arc::new(Node::new(Kind::Op, signature, env, depth, args)))
+    }
+    fn limit_depth(&self) -> Result<()> {
+        if self.node.depth > MAX_DEPTH && !trace::active() { flush::flush(std::slice::from_ref(self), None) } else { Ok(()) }
     }
 
+    /// What the tensor is once it has data.
+    pub(crate) fn leaf_signature(&self) -> Arc<Signature> {
+        let own = self.node.signature();
+        if own.op.is_none() { own.clone() } else { Signature::leaf(self.ty().clone()) }
+    }
+    pub(crate) fn typed(&self) -> &Typed {
+        &self.node.signature().results[self.index]
+    }
     /// Type of this result.
     pub(crate) fn ty(&self) -> &TensorType {
-        &self.node.types[self.index]
+        &self.typed().ty
     }
     /// Element type; f32 if poisoned.
     pub fn dtype(&self) -> DType {
@@ -263,6 +308,13 @@ impl Tensor {
     }
 }
 
+/// Notes whose variables an op could not be recorded for.
+fn blame(args: &[&Tensor]) {
+    if let Some(env) = symbolic::live() {
+        env.blame(args.iter().flat_map(|a| &a.ty().shape).flat_map(|n| n.vars()));
+    }
+}
+
 impl Operand {
     /// As a tensor of a dtype; tensors are converted by a recorded cast.
     pub(crate) fn cast(&self, dtype: DType) -> Recorded<Tensor> {
@@ -296,26 +348,40 @@ impl fmt::Debug for Tensor {
 pub(crate) trait Outcome {
     /// The value that carries an error.
     fn poisoned(error: &Arc<Error>) -> Self;
+    /// The error that it carries.
+    fn mistake(&self) -> Option<&Arc<Error>>;
 }
 
 impl Outcome for Tensor {
     fn poisoned(error: &Arc<Error>) -> Tensor {
         Tensor::poison(error.clone())
     }
+    fn mistake(&self) -> Option<&Arc<Error>> {
+        if let Kind::Poison(error) = &self.node.kind { Some(error) } else { None }
+    }
 }
 impl Outcome for (Tensor, Tensor) {
     fn poisoned(error: &Arc<Error>) -> Self {
         (Tensor::poison(error.clone()), Tensor::poison(error.clone()))
+    }
+    fn mistake(&self) -> Option<&Arc<Error>> {
+        self.0.mistake().or_else(|| self.1.mistake())
     }
 }
 impl Outcome for (Tensor, Tensor, Tensor) {
     fn poisoned(error: &Arc<Error>) -> Self {
         (Tensor::poison(error.clone()), Tensor::poison(error.clone()), Tensor::poison(error.clone()))
     }
+    fn mistake(&self) -> Option<&Arc<Error>> {
+        [&self.0, &self.1, &self.2].into_iter().find_map(Outcome::mistake)
+    }
 }
 impl Outcome for Vec<Tensor> {
     fn poisoned(error: &Arc<Error>) -> Self {
         vec![Tensor::poison(error.clone())]
+    }
+    fn mistake(&self) -> Option<&Arc<Error>> {
+        self.iter().find_map(Outcome::mistake)
     }
 }
 
@@ -338,11 +404,34 @@ impl From<Error> for Mistake {
 pub(crate) type Recorded<T> = Result<T, Mistake>;
 
 /// Runs the body of a user op: all that it records is one op named `name`, called where the caller of the caller is.
+///
+/// What fails over symbolic extents is tried again with numbers, for which it may be right, or give a better message.
 #[track_caller]
-pub(crate) fn user_op<T: Outcome>(name: &'static str, body: impl FnOnce() -> Recorded<T>) -> T {
+pub(crate) fn user_op<T: Outcome>(name: &'static str, body: impl FnOnce() -> Recorded<T> + Clone) -> T {
     let scope = site::enter(name);
-    body().unwrap_or_else(|mistake| match mistake {
-        Mistake::New(error) => T::poisoned(&Arc::new(error.context(scope.site().to_string()))),
+    let site = scope.site();
+    let result = match symbolic::live().filter(|_| scope.is_outermost()) {
+        Some(env) => in_numbers_if_need_be(&env, &site, body),
+        None => body(),
+    };
+    result.unwrap_or_else(|mistake| match mistake {
+        Mistake::New(error) => T::poisoned(&Arc::new(error.context(site.to_string()))),
         Mistake::Old(error) => T::poisoned(&error),
     })
+}
+
+fn in_numbers_if_need_be<T: Outcome>(env: &Env, site: &Site, body: impl FnOnce() -> Recorded<T> + Clone) -> Recorded<T> {
+    let first = body.clone()();
+    let error = match &first {
+        Ok(value) => value.mistake().map(|e| (**e).clone()),
+        Err(Mistake::New(e)) => Some(e.clone()),
+        Err(Mistake::Old(e)) => Some((**e).clone()),
+    };
+    let Some(error) = error else { return first };
+    env.settle();
+    let again = body();
+    if again.as_ref().is_ok_and(|value| value.mistake().is_none()) {
+        env.pin(format!("{site}: {error}"));
+    }
+    again
 }

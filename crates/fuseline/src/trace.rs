@@ -11,6 +11,7 @@ use crate::flush;
 use crate::param::Param;
 use crate::program::Source;
 use crate::shape::IntoShape;
+use crate::symbolic;
 use crate::tensor::Tensor;
 
 /// A trace in progress on this thread.
@@ -37,7 +38,7 @@ pub(crate) fn concrete(extent: &Sym) -> usize {
         return usize::try_from(n).unwrap_or(0);
     }
     CURRENT.with_borrow_mut(|current| {
-        let Some(trace) = current else { return 0 };
+        let Some(trace) = current else { return symbolic::number(extent).and_then(|n| usize::try_from(n).ok()).unwrap_or(0) };
         for var in extent.vars() {
             if let Some(&value) = trace.hints.get(&var) {
                 trace.fixed.insert(var, value);

@@ -134,7 +134,7 @@ impl Header {
         };
         let descr = field("descr")?.strip_prefix('\'').and_then(|r| r.split('\'').next());
         let descr = descr.ok_or_else(|| Error::unsupported("npy arrays of records"))?;
-        let dtype = dtype_of(descr).ok_or_else(|| Error::unsupported(format!("npy dtype {descr:?}")))?;
+        let dtype = dtype_of(descr).ok_or_else(|| unknown(descr))?;
         let shape = field("shape")?.strip_prefix('(').and_then(|r| r.split(')').next());
         let shape = shape.ok_or_else(|| Error::parse(format!("no shape in the npy header {text:?}")))?;
         let extents = shape.split(',').map(str::trim).filter(|s| !s.is_empty()).map(|s| s.trim_end_matches('L').parse());
@@ -196,6 +196,11 @@ const TABLE: [(&str, DType); 12] = [
 fn dtype_of(descr: &str) -> Option<DType> {
     let code = descr.trim_start_matches(['<', '>', '|', '=']);
     TABLE.iter().find(|row| row.0 == code).map(|row| row.1)
+}
+
+fn unknown(descr: &str) -> Error {
+    let hint = if descr.ends_with("V2") { " (bf16 reaches npy as two opaque bytes: use safetensors, or save f32)" } else { "" };
+    Error::unsupported(format!("npy dtype {descr:?}{hint}"))
 }
 
 fn format(data: &HostTensor) -> Result<Vec<u8>> {

@@ -108,6 +108,20 @@ impl Tensor {
     pub fn scatter_add(&self, dim: i64, index: &Tensor, src: &Tensor) -> Tensor {
         user_op("scatter_add", || scatter(self, dim, index, &src.into(), WriteCombine::Add))
     }
+    /// As [`scatter`](Tensor::scatter), combined with what is there: `how` is `"sum"`, `"prod"`, `"amax"` or `"amin"`.
+    #[track_caller]
+    pub fn scatter_reduce(&self, dim: i64, index: &Tensor, src: &Tensor, how: &str) -> Tensor {
+        user_op("scatter_reduce", || {
+            let combine = match how {
+                "sum" => WriteCombine::Add,
+                "prod" => WriteCombine::Mul,
+                "amax" => WriteCombine::Max,
+                "amin" => WriteCombine::Min,
+                _ => return Err(Error::invalid(format!("how is {how:?}; it must be sum, prod, amax or amin")).into()),
+            };
+            scatter(self, dim, index, &src.into(), combine)
+        })
+    }
     /// A copy with `src` added to the entries of a dim that a vector of positions lists.
     #[track_caller]
     pub fn index_add(&self, dim: i64, index: &Tensor, src: &Tensor) -> Tensor {

@@ -81,6 +81,33 @@ impl Tensor {
             Ok(self.unsqueeze(1).mul(other.unsqueeze(0)))
         })
     }
+    /// Product of a matrix and a vector.
+    #[track_caller]
+    pub fn mv(&self, vector: &Tensor) -> Tensor {
+        user_op("mv", || {
+            if self.ok()?.rank() != 2 || vector.ok()?.rank() != 1 {
+                return Err(Error::invalid(format!("needs a matrix and a vector, got {} and {}", self.ty(), vector.ty())).into());
+            }
+            matmul(self, vector)
+        })
+    }
+    /// `self + a · b` for batches of matrices `a` and `b`.
+    #[track_caller]
+    pub fn baddbmm(&self, a: &Tensor, b: &Tensor) -> Tensor {
+        user_op("baddbmm", || {
+            ranked(a, b, 3)?;
+            Ok(self.add(matmul(a, b)?))
+        })
+    }
+    /// x · y / (‖x‖ · ‖y‖) along a dim, with norms of at least `eps`.
+    #[track_caller]
+    pub fn cosine_similarity(&self, other: &Tensor, dim: i64, eps: f64) -> Tensor {
+        user_op("cosine_similarity", || {
+            let (x, y) = (self.ok()?, other.ok()?);
+            let norms = x.norm(dim).clamp_min(eps) * y.norm(dim).clamp_min(eps);
+            Ok((x * y).sum(dim) / norms)
+        })
+    }
     /// `self + a · b` for matrices `a` and `b`.
     #[track_caller]
     pub fn addmm(&self, a: &Tensor, b: &Tensor) -> Tensor {

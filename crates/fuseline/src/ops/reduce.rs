@@ -167,6 +167,47 @@ impl Tensor {
         let dims = dims.into();
         user_op("var", || var(self, &dims, keepdim, correction))
     }
+    /// Variance and mean over dims (`correction=1`, as in PyTorch).
+    #[track_caller]
+    pub fn var_mean(&self, dims: impl Into<Dims>) -> (Tensor, Tensor) {
+        let dims = dims.into();
+        user_op("var_mean", || Ok((var(self, &dims, false, 1)?, mean(self, &dims, false)?)))
+    }
+    /// Standard deviation and mean over dims (`correction=1`, as in PyTorch).
+    #[track_caller]
+    pub fn std_mean(&self, dims: impl Into<Dims>) -> (Tensor, Tensor) {
+        let dims = dims.into();
+        user_op("std_mean", || Ok((var(self, &dims, false, 1)?.sqrt(), mean(self, &dims, false)?)))
+    }
+    /// Least and greatest elements over dims; NaN wins.
+    #[track_caller]
+    pub fn aminmax(&self, dims: impl Into<Dims>) -> (Tensor, Tensor) {
+        let dims = dims.into();
+        user_op("aminmax", || Ok((reduce(self, Combiner::Min, &dims, false)?, reduce(self, Combiner::Max, &dims, false)?)))
+    }
+    /// Number of elements over dims that are not zero, as i64.
+    #[track_caller]
+    pub fn count_nonzero(&self, dims: impl Into<Dims>) -> Tensor {
+        let dims = dims.into();
+        user_op("count_nonzero", || sum(&self.ok()?.cast_to(DType::Bool)?, &dims, false))
+    }
+    /// Sum over dims where NaN counts as 0.
+    #[track_caller]
+    pub fn nansum(&self, dims: impl Into<Dims>) -> Tensor {
+        let dims = dims.into();
+        user_op("nansum", || sum(&self.ok()?.masked_fill(&self.isnan(), 0), &dims, false))
+    }
+    /// Mean over dims of the elements that are not NaN.
+    #[track_caller]
+    pub fn nanmean(&self, dims: impl Into<Dims>) -> Tensor {
+        let dims = dims.into();
+        user_op("nanmean", || {
+            needs_float(self)?;
+            let missing = self.isnan();
+            let total = sum(&self.masked_fill(&missing, 0), &dims, false)?;
+            Ok(total / sum(&missing.logical_not(), &dims, false)?)
+        })
+    }
     /// eˣ / Σ eˣ along a dim.
     #[track_caller]
     pub fn softmax(&self, dim: i64) -> Tensor {

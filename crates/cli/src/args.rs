@@ -72,6 +72,12 @@ pub(crate) struct Explain {
     /// Show one kernel, by number or name: what it computes, and its tile program
     #[arg(long, value_name = "N")]
     pub(crate) kernel: Option<String>,
+    /// Run it, and show measured times beside predicted ones, and the fraction of this machine's roofline that is reached
+    #[arg(long, conflicts_with = "kernel")]
+    pub(crate) measure: bool,
+    /// Runs to take the median of, with --measure
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: u32,
     /// Exit with 1 unless it holds, e.g. kernels<=40, launches<=40, peak-mem<=16MB, bytes<=1GB
     #[arg(long = "assert", value_name = "CLAIM")]
     pub(crate) claims: Vec<String>,
@@ -130,8 +136,14 @@ pub(crate) struct Opt {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     /// Passes to print after: parse, simplify, prepare, plan, kernel, tile; a list, or a range FROM..TO
-    #[arg(long, value_name = "LIST", default_value = "simplify")]
+    #[arg(long, value_name = "LIST", default_value = "simplify", conflicts_with = "to")]
     pub(crate) passes: String,
+    /// First pass to run: simplify, prepare or plan; the model is taken as what the earlier ones gave
+    #[arg(long, value_name = "PASS", default_value = "simplify")]
+    pub(crate) from: String,
+    /// Print only after this pass
+    #[arg(long, value_name = "PASS")]
+    pub(crate) to: Option<String>,
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -6,17 +6,15 @@ use std::sync::Arc;
 use base::{Error, Result};
 use fuseline::zoo::Fill;
 use graph::{Frozen, HostTensor, InputDecl};
-use scalar::{Facts, Sym, Var};
+use scalar::{Sym, Var};
 
 use crate::args::ModelArgs;
 use crate::error::{Failure, Outcome};
 use crate::input::{self, Spec, Value};
 use crate::limits;
 use crate::model::{Model, Source};
+use crate::sizes;
 use crate::term::note;
-
-/// Size of a dimension that nothing determines: 1 for a batch, else this.
-const PLAIN_SIZE: i64 = 128;
 
 /// Sizes of the dimensions, and the given inputs.
 #[derive(Debug)]
@@ -40,7 +38,7 @@ pub(crate) fn bind(model: &Model, args: &ModelArgs) -> Outcome<Binding> {
     }
     let vars: BTreeSet<Var> = graph.inputs.iter().flat_map(|d| d.ty.shape.iter().flat_map(Sym::vars)).collect();
     let mut dims = BTreeMap::new();
-    for (name, size) in &args.dims {
+    for (name, size) in args.dims.iter().filter(|(name, _)| !model.fixed.contains_key(name)) {
         let var = vars.iter().find(|v| v.name() == name);
         let list = vars.iter().map(|v| v.name()).collect::<Vec<_>>().join(", ");
         let known = if list.is_empty() { "the model has none".to_owned() } else { format!("the model has {list}") };
@@ -57,7 +55,7 @@ pub(crate) fn bind(model: &Model, args: &ModelArgs) -> Outcome<Binding> {
             bind_shape(&mut dims, decl, sizes);
         }
     }
-    make_up(model, &vars, &mut dims);
+    make_up(model, &vars, &mut dims)?;
     Ok(Binding { dims, specs, seed: args.seed })
 }
 
@@ -81,18 +79,16 @@ fn bind_shape(dims: &mut BTreeMap<Var, i64>, decl: &InputDecl, shape: &[usize]) 
 }
 
 /// Sizes for what is still open, with a note.
-fn make_up(model: &Model, vars: &BTreeSet<Var>, dims: &mut BTreeMap<Var, i64>) {
-    let mut made = Vec::new();
-    for &v in vars {
-        if let std::collections::btree_map::Entry::Vacant(place) = dims.entry(v) {
-            let size = within(&model.graph().facts, v, if is_batch(model, v) { 1 } else { PLAIN_SIZE });
-            made.push(format!("{v}={size}"));
-            place.insert(size);
-        }
+fn make_up(model: &Model, vars: &BTreeSet<Var>, dims: &mut BTreeMap<Var, i64>) -> Outcome<()> {
+    let open: BTreeMap<Var, bool> = vars.iter().filter(|v| !dims.contains_key(v)).map(|&v| (v, is_batch(model, v))).collect();
+    if open.is_empty() {
+        return Ok(());
     }
-    if !made.is_empty() {
-        note(&format!("{} (set with --dim NAME=N)", made.join(", ")));
-    }
+    let moved = sizes::choose(model.graph(), &open, dims)?;
+    let shown: Vec<String> = open.keys().map(|v| format!("{v}={}", dims[v])).collect();
+    let why = if moved.is_empty() { String::new() } else { format!("; sizes that the model allows: {}", moved.join(", ")) };
+    note(&format!("{} (set with --dim NAME=N{why})", shown.join(", ")));
+    Ok(())
 }
 
 /// A dimension named after a batch, or, in an ONNX file, one that is only ever the first axis.
@@ -102,12 +98,6 @@ fn is_batch(model: &Model, v: Var) -> bool {
         inputs.all(|d| d.ty.shape.iter().skip(1).all(|s| !s.mentions(v)))
     };
     v.name().to_lowercase().contains("batch") || (model.source == Source::Onnx && first_only())
-}
-
-fn within(facts: &Facts, v: Var, size: i64) -> i64 {
-    let sym = Sym::from(v);
-    let low = facts.min_of(&sym).unwrap_or(0);
-    size.clamp(low, facts.max_of(&sym).unwrap_or(i64::MAX).max(low))
 }
 
 impl Binding {

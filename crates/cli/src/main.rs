@@ -15,6 +15,7 @@ mod model;
 mod output;
 mod progress;
 mod session;
+mod sizes;
 mod term;
 
 use std::process::ExitCode;

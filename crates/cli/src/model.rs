@@ -1,8 +1,9 @@
 //! Models by name: ONNX files, text IR, the zoo.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use base::Error;
+use base::{Error, ErrorKind};
 use fuseline::zoo::{self, Fill};
 use graph::{Graph, Module};
 
@@ -19,6 +20,8 @@ pub(crate) struct Model {
     pub(crate) source: Source,
     /// Inputs of a zoo model, by name: default extents, and values that make sense.
     pub(crate) hints: Vec<(String, Vec<usize>, Fill)>,
+    /// Dimensions that became numbers at load, because the file does not load with them open.
+    pub(crate) fixed: BTreeMap<String, i64>,
 }
 
 /// What a model's argument names.
@@ -31,11 +34,11 @@ pub(crate) enum Source {
 
 const FORMS: &str = "a model is an ONNX file, a text-IR file, or zoo:NAME; `fuseline run zoo:mlp` needs no file";
 
-/// Loads a model; `seed` makes the weights of zoo models.
+/// Loads a model; `seed` makes the weights of zoo models. `dims` are given sizes, for files that do not load with them open.
 ///
 /// # Errors
 /// A file that cannot be read or is malformed, unsupported ops, an unknown name.
-pub(crate) fn load(name: &str, seed: u64) -> Outcome<Model> {
+pub(crate) fn load(name: &str, seed: u64, dims: &[(String, i64)]) -> Outcome<Model> {
     let _progress = Progress::start(format!("loading {name}"), 0);
     match name.strip_prefix("zoo:") {
         Some("") => {
@@ -43,25 +46,25 @@ pub(crate) fn load(name: &str, seed: u64) -> Outcome<Model> {
             Err(Failure::invalid("zoo: needs a name, e.g. zoo:mlp", list))
         }
         Some(inner) => load_zoo(inner, seed),
-        None => load_file(Path::new(name)),
+        None => load_file(Path::new(name), dims),
     }
 }
 
 fn load_zoo(name: &str, seed: u64) -> Outcome<Model> {
     let made = zoo::build(name, seed)?;
     let hints = made.inputs.into_iter().map(|i| (i.name, i.sizes, i.fill)).collect();
-    Ok(Model { module: made.module, source: Source::Zoo, hints })
+    Ok(Model { module: made.module, source: Source::Zoo, hints, fixed: BTreeMap::new() })
 }
 
-fn load_file(path: &Path) -> Outcome<Model> {
+fn load_file(path: &Path, dims: &[(String, i64)]) -> Outcome<Model> {
     let bytes =
         std::fs::metadata(path).and_then(|m| if m.is_dir() { Err(std::io::ErrorKind::IsADirectory.into()) } else { Ok(m.len()) });
     bytes.map_err(|e| Failure::new(Error::from(e).context(path.display().to_string()), FORMS))?;
     match path.extension().and_then(|e| e.to_str()) {
-        Some("onnx") => load_onnx(path),
+        Some("onnx") => load_onnx(path, dims),
         Some("t" | "fuse" | "txt") => load_text(path),
         _ if looks_like_text(path) => load_text(path),
-        _ => load_onnx(path),
+        _ => load_onnx(path, dims),
     }
 }
 
@@ -77,17 +80,36 @@ fn load_text(path: &Path) -> Outcome<Model> {
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|e| Error::from(e).context(shown.clone()))?;
     let graph = graph::text::parse(&shown, &text)?;
-    Ok(Model { module: Module { graph, frozen: Vec::new() }, source: Source::Text, hints: Vec::new() })
+    let module = Module { graph, frozen: Vec::new() };
+    Ok(Model { module, source: Source::Text, hints: Vec::new(), fixed: BTreeMap::new() })
 }
 
-fn load_onnx(path: &Path) -> Outcome<Model> {
-    let import = onnx::load(path, &onnx::LoadOptions::default())?;
+fn load_onnx(path: &Path, dims: &[(String, i64)]) -> Outcome<Model> {
+    let mut fixed = BTreeMap::new();
+    let mut import = onnx::load(path, &onnx::LoadOptions::default());
+    if import.is_err() && !dims.is_empty() {
+        let options = onnx::LoadOptions { fixed_dims: dims.iter().cloned().collect(), ..onnx::LoadOptions::default() };
+        if let Ok(found) = onnx::load(path, &options) {
+            (import, fixed) = (Ok(found), options.fixed_dims);
+        }
+    }
+    let import = import.map_err(|e| load_failure(e, !dims.is_empty()))?;
     import.notes.iter().for_each(|n| note(n));
     let mut module = import.module;
     if module.graph.name.is_empty() {
         module.graph.name = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
     }
-    Ok(Model { module, source: Source::Onnx, hints: Vec::new() })
+    Ok(Model { module, source: Source::Onnx, hints: Vec::new(), fixed })
+}
+
+/// What depends on the value of a dimension may load once it is a number.
+fn load_failure(error: Error, tried: bool) -> Failure {
+    let help = if error.kind == ErrorKind::Unsupported && !tried {
+        "if sizes are missing, fix the symbolic dimensions: --dim NAME=N"
+    } else {
+        ""
+    };
+    Failure::new(error, help)
 }
 
 impl Model {

@@ -9,10 +9,6 @@ use crate::bind::{Binding, bind};
 use crate::error::Outcome;
 use crate::model::{Model, load};
 use crate::progress::Progress;
-use crate::term::warn;
-
-/// Topics of `FUSELINE_LOG`.
-const TOPICS: [&str; 5] = ["remarks", "plan", "kernels", "passes", "timing"];
 
 /// A model with its dimensions and data.
 pub(crate) struct Session {
@@ -43,26 +39,21 @@ impl Session {
     fn start(args: &ModelArgs, tell: bool) -> Outcome<Session> {
         let mut config = Config::from_env()?;
         config.threads = args.threads.unwrap_or(config.threads);
-        if let Some(topic) = config.log.iter().find(|t| !TOPICS.contains(&t.as_str())) {
-            warn(&format!("FUSELINE_LOG: no topic {topic:?}; there are {}", TOPICS.join(", ")));
-        }
-        let mut model = load(&args.model, args.seed)?;
+        let mut model = load(&args.model, args.seed, &args.dims)?;
         let binding = bind(&model, args)?;
         let inputs = binding.inputs(&mut model, tell)?;
         Ok(Session { model, binding, inputs, config })
     }
 
-    /// Compiles with the session's configuration and prints the chosen logs.
+    /// Compiles with the session's configuration.
     ///
     /// # Errors
     /// What compiling gives.
     pub(crate) fn compile(&self) -> Outcome<Executable> {
-        let exe = self.compile_with(&self.config)?;
-        self.log(&exe)?;
-        Ok(exe)
+        self.compile_with(&self.config)
     }
 
-    /// Compiles with another configuration, without logs.
+    /// Compiles with another configuration.
     ///
     /// # Errors
     /// What compiling gives.
@@ -80,32 +71,5 @@ impl Session {
             None => given.next().cloned(),
         };
         (0..self.model.graph().inputs.len()).map_while(slot).collect()
-    }
-
-    fn log(&self, exe: &Executable) -> Outcome<()> {
-        if self.config.logs("passes") {
-            let simplified = transform::simplify(exe.graph(), &transform::Options::default());
-            for (name, graph) in [("parse", exe.graph()), ("simplify", &simplified), ("prepare", &exe.plan().graph)] {
-                eprintln!("# after {name}\n{}", graph::text::print(graph));
-            }
-        }
-        if self.config.logs("plan") {
-            eprint!("{}", exe.plan().summary());
-        }
-        if self.config.logs("kernels") {
-            eprint!("{}", exe.plan());
-        }
-        if self.config.logs("remarks") {
-            let lowering = exe.remarks(&self.inputs)?;
-            for r in exe.report(&self.binding.dims)?.edges.iter().chain(&lowering) {
-                eprintln!("{:?} [{}] {}: {}; {} bytes; {}", r.code, r.pass, r.places.join(" → "), r.message, r.bytes, r.hint);
-            }
-        }
-        if self.config.logs("timing") {
-            for (pass, time) in exe.timing() {
-                eprintln!("{pass:<10} {:>9.3} ms", time.as_secs_f64() * 1e3);
-            }
-        }
-        Ok(())
     }
 }

@@ -113,6 +113,63 @@ fn explain_reports_and_asserts() {
 }
 
 #[test]
+fn explain_measures_and_stays_within_a_line() {
+    let dir = folder("measure");
+    let model = write(&dir, "m.t", SOFTMAX);
+    let value = json(&["explain", &model, "--dim", "n=64", "--measure", "--runs", "3", "--json"]);
+    assert!(value["after"]["measured_seconds"].as_f64().unwrap() > 0.0, "{value}");
+    assert!(value["roof"]["source"].as_str().unwrap().starts_with("measured"), "{value}");
+    assert!(value["kernels"][0]["measured_seconds"].as_f64().unwrap() > 0.0, "{value}");
+    let (text, _) = expect(0, &["explain", "zoo:mlp"]);
+    assert!(text.lines().all(|l| l.chars().count() <= 110), "{text}");
+    assert!(text.contains("predicted") && !text.contains("measured"), "{text}");
+}
+
+#[test]
+fn open_dimensions_take_sizes_that_the_model_allows() {
+    let dir = folder("sizes");
+    let model =
+        write(&dir, "m.t", "func f(x: f32[n]) {\n  guard (n + 15)//48 = 1 \"height\"\n  %y = neg %x\n  return y = %y\n}\n");
+    let (out, err) = expect(0, &["run", &model]);
+    assert!(out.starts_with("y f32[64]") && err.contains("n=64") && err.contains("allows"), "{out}{err}");
+    let (_, err) = expect(2, &["run", &model, "--dim", "n=7"]);
+    assert!(err.contains("height"), "{err}");
+    let never = write(&dir, "never.t", "func f(x: f32[n]) {\n  guard n*n = 48 \"square\"\n  %y = neg %x\n  return y = %y\n}\n");
+    let (_, err) = expect(2, &["run", &never]);
+    assert!(err.contains("square") && err.contains("--dim n=N"), "{err}");
+}
+
+#[test]
+fn the_environment_logs_and_dumps() {
+    let dir = folder("environment");
+    let model = write(&dir, "m.t", SOFTMAX);
+    let dump = dir.join("dump");
+    let run = |name: &str, value: &str| {
+        let out = Command::new(env!("CARGO_BIN_EXE_fuseline")).args(["run", &model]).env(name, value).output().unwrap();
+        (out.status.code(), String::from_utf8(out.stderr).unwrap())
+    };
+    let (code, err) = run("FUSELINE_LOG", "passes,plan,kernels,source,remarks,timing");
+    assert_eq!(code, Some(0), "{err}");
+    for part in ["1-graph.t", "3-prepared.t", "4-plan.txt", "5-kernels.txt", "tile programs n=128", "remarks", "simplify "] {
+        assert!(err.contains(part), "{part}\n{err}");
+    }
+    let (code, err) = run("FUSELINE_LOG", "everything");
+    assert!(code == Some(2) && err.contains("there are remarks, plan"), "{err}");
+    assert_eq!(run("FUSELINE_DUMP", dump.to_str().unwrap()).0, Some(0));
+    let graph = dump.join("000-softmax").join("1-graph.t");
+    assert!(std::fs::read_to_string(&graph).unwrap().contains("reduce.max"));
+    for (name, value) in
+        [("FUSELINE_NOFUSE", "1"), ("FUSELINE_FUEL", "0"), ("FUSELINE_THREADS", "1"), ("FUSELINE_NUMERICS", "wide")]
+    {
+        assert_eq!(run(name, value).0, Some(0), "{name}");
+    }
+    for name in ["FUSELINE_FUEL", "FUSELINE_THREADS", "FUSELINE_NUMERICS"] {
+        let (code, err) = run(name, "x");
+        assert!(code == Some(2) && err.contains(name), "{err}");
+    }
+}
+
+#[test]
 fn verify_agrees_with_the_interpreter_and_with_saved_outputs() {
     let dir = folder("verify");
     let model = write(&dir, "m.t", SOFTMAX);
@@ -185,7 +242,12 @@ fn opt_prints_ir_that_parses_again() {
     for part in ["# after prepare", "# after plan", "# after kernel", "# after tile"] {
         assert!(all.contains(part), "{part}\n{all}");
     }
+    let (plan, _) = expect(0, &["opt", &again, "--dim", "n=8", "--from", "prepare", "--to", "plan"]);
+    assert_eq!(plan, expect(0, &["opt", &model, "--dim", "n=8", "--to", "plan"]).0);
     expect(2, &["opt", &model, "--passes", "frob"]);
+    expect(2, &["opt", &model, "--from", "frob"]);
+    let (_, err) = expect(2, &["opt", &model, "--from", "plan", "--to", "simplify"]);
+    assert!(err.contains("comes before --from"), "{err}");
 }
 
 #[test]

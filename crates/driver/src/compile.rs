@@ -29,11 +29,30 @@ pub fn compile(module: &Module, config: &Config) -> Result<Executable> {
     Executable::new(module, config)
 }
 
+/// Graph passes, in order; making buffers in place belongs to planning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pass {
+    /// An equal graph with less work.
+    Simplify,
+    /// Buffers where something needs one.
+    Prepare,
+    /// Kernels.
+    Plan,
+}
+
 /// Runs the passes: simplify, prepare, alias, plan. `given` are sizes that the choice is made for.
 ///
 /// # Errors
 /// A graph that does not verify, or an op without a kernel.
 pub fn passes(graph: &Graph, given: &BTreeMap<Var, i64>, target: &Target, config: &Config) -> Result<Compiled> {
+    passes_from(Pass::Simplify, graph, given, target, config)
+}
+
+/// [`passes`] on what the passes before `first` gave.
+///
+/// # Errors
+/// As [`passes`].
+pub fn passes_from(first: Pass, graph: &Graph, given: &BTreeMap<Var, i64>, target: &Target, config: &Config) -> Result<Compiled> {
     let mut timing = Vec::new();
     let mut timed = |name: &'static str, start: Instant| timing.push((name, start.elapsed()));
     let start = Instant::now();
@@ -42,10 +61,11 @@ pub fn passes(graph: &Graph, given: &BTreeMap<Var, i64>, target: &Target, config
     }
     timed("verify", start);
     let start = Instant::now();
-    let simplified = if config.fuse { transform::simplify(graph, &transform::Options::default()) } else { graph.clone() };
+    let simplify = config.fuse && first <= Pass::Simplify;
+    let simplified = if simplify { transform::simplify(graph, &transform::Options::default()) } else { graph.clone() };
     timed("simplify", start);
     let start = Instant::now();
-    let mut prepared = fuse::prepare(&simplified);
+    let mut prepared = if first <= Pass::Prepare { fuse::prepare(&simplified) } else { simplified };
     if cfg!(debug_assertions) {
         graph::verify(&prepared)?;
     }

@@ -1,6 +1,7 @@
 //! Compiled modules.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base::{Config, Error, Remark, Result};
@@ -11,6 +12,7 @@ use runtime::{Arg, Array, Device};
 use scalar::Var;
 
 use crate::compile::{Compiled, passes};
+use crate::dump;
 use crate::host::{dense, to_array, to_host};
 use crate::instance::{Instance, Ready, extents, layout, root};
 use crate::region::Regions;
@@ -28,6 +30,8 @@ pub struct Executable {
     pub(crate) regions: Regions,
     /// Stored values whose buffers are free after each kernel.
     last_use: Vec<Vec<NodeId>>,
+    /// Folder of this module's dumps.
+    pub(crate) dump: Option<PathBuf>,
 }
 
 /// One device per thread count and process: executables share its memory and workers.
@@ -54,6 +58,7 @@ impl Executable {
                 return Err(Error::invalid(format!("frozen input {} has no data", decl.name)));
             }
         }
+        let dump = dump::compiled(&module.graph, &compiled, config)?;
         let regions = Regions::new(&compiled.plan.graph, config)?;
         let last_use = last_uses(&compiled.plan);
         Ok(Executable {
@@ -67,6 +72,7 @@ impl Executable {
             once: OnceLock::new(),
             regions,
             last_use,
+            dump,
         })
     }
 
@@ -220,6 +226,7 @@ impl Executable {
             return Ok(found.clone());
         }
         let made = Arc::new(Instance::new(&self.compiled.plan, dims, &self.device, &self.config)?);
+        dump::lowered(self, &made)?;
         Ok(lock().entry(key).or_insert(made).clone())
     }
 

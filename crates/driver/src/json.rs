@@ -9,13 +9,19 @@ use crate::report::{KernelReport, Report, Totals};
 const VERSION: u32 = 1;
 
 impl Report {
-    /// The report as JSON: `{"version": 1, "model": …, "dims": …, "before": …, "after": …, "kernels": […], "edges": […]}`.
+    /// The report as JSON: `{"version": 1, "model": …, "dims": …, "roof": …, "before": …, "after": …, "kernels": […], "edges": […]}`.
     pub fn to_json(&self) -> Value {
         json!({
             "version": VERSION,
             "model": self.model,
             "dims": self.dims,
             "nodes": self.nodes,
+            "roof": {
+                "source": self.roof.source,
+                "bytes_per_second": self.roof.bandwidth,
+                "gemm_flop_per_second": self.roof.gemm_flops,
+                "pointwise_ops_per_second": self.roof.pointwise_ops,
+            },
             "before": totals(&self.before),
             "after": totals(&self.after),
             "kernels": self.kernels.iter().map(kernel).collect::<Vec<_>>(),
@@ -25,7 +31,7 @@ impl Report {
 }
 
 fn totals(t: &Totals) -> Value {
-    json!({ "launches": t.launches, "bytes": t.bytes, "peak_bytes": t.peak, "predicted_seconds": t.time })
+    json!({ "launches": t.launches, "bytes": t.bytes, "peak_bytes": t.peak, "predicted_seconds": t.time, "measured_seconds": t.measured })
 }
 
 fn kernel(k: &KernelReport) -> Value {
@@ -40,6 +46,7 @@ fn kernel(k: &KernelReport) -> Value {
         "bound": format!("{:?}", k.bound).to_lowercase(),
         "predicted_seconds": k.time,
         "measured_seconds": k.measured,
+        "roofline_seconds": k.roofline,
         "once": k.once,
     })
 }

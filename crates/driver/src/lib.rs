@@ -5,6 +5,7 @@
 //! was fused, what was not and why, and what it saves.
 
 mod compile;
+mod dump;
 mod executable;
 mod host;
 mod instance;
@@ -13,15 +14,17 @@ mod profile;
 mod region;
 mod report;
 mod subgraph;
+mod table;
 mod verify;
 
-pub use compile::{Compiled, compile, passes};
+pub use compile::{Compiled, Pass, compile, passes, passes_from};
 pub use executable::Executable;
 pub use host::{to_array, to_host};
 pub use instance::program_of as tile_program;
-pub use report::{EdgeReport, KernelReport, Report, Totals};
+pub use report::{EdgeReport, KernelReport, Report, Roof, Totals};
 pub use verify::{Deviation, Tolerance};
 
+pub use fuse::Plan;
 pub use graph::{HostTensor, Module};
 pub use kernel::{Class, Target};
 pub use runtime::{Array, Device};

@@ -1,10 +1,10 @@
 //! What a plan does, what it saves, and why the rest was not fused.
 //!
-//! Bytes, launches and memory are counted for given sizes from the plan; times are predictions of the cost model unless
-//! a caller measures.
+//! Bytes, launches and memory are counted for given sizes from the plan; times are predictions of the cost model, beside
+//! measured ones where there are some.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::time::Duration;
 
 use base::{Config, Remark, Result};
 use fuse::{Plan, Sizes, Step, Storage};
@@ -27,6 +27,37 @@ pub struct Totals {
     pub peak: f64,
     /// Predicted seconds.
     pub time: f64,
+    /// Seconds of a run, if measured.
+    pub measured: Option<f64>,
+}
+
+/// The rates that a kernel is held against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Roof {
+    /// Where the rates come from.
+    pub source: String,
+    /// Bytes per second to and from memory.
+    pub bandwidth: f64,
+    /// FLOP per second of contractions.
+    pub gemm_flops: f64,
+    /// Cheap pointwise operations per second.
+    pub pointwise_ops: f64,
+}
+
+impl Roof {
+    /// The rates that plans are made with.
+    fn assumed(target: &Target) -> Roof {
+        Roof {
+            source: format!("assumed for target {}", target.name),
+            bandwidth: target.bandwidth,
+            gemm_flops: target.gemm_flops,
+            pointwise_ops: target.pointwise_ops,
+        }
+    }
+    /// Seconds of a kernel at full rate: what memory traffic takes, or what arithmetic takes, whichever is longer.
+    fn seconds(&self, s: &kernel::Summary) -> f64 {
+        (s.bytes() / self.bandwidth).max(s.ops / self.pointwise_ops + s.contract_flops / self.gemm_flops)
+    }
 }
 
 /// One kernel.
@@ -52,6 +83,8 @@ pub struct KernelReport {
     pub time: f64,
     /// Runs once, at load.
     pub once: bool,
+    /// Seconds at the rates of the report's roof.
+    pub roofline: f64,
     /// Seconds, if measured.
     pub measured: Option<f64>,
 }
@@ -68,6 +101,8 @@ pub struct Report {
     pub dims: BTreeMap<String, i64>,
     /// Graph nodes before any pass.
     pub nodes: usize,
+    /// The rates behind [`KernelReport::roofline`].
+    pub roof: Roof,
     /// One kernel per user op.
     pub before: Totals,
     /// The plan.
@@ -95,10 +130,11 @@ impl Executable {
             model: self.source.name.clone(),
             dims: vars.into_iter().map(|v| (v.name().to_owned(), sizes.dim(v))).collect(),
             nodes: self.source.nodes.len() - self.source.inputs.len(),
+            roof: Roof::assumed(&self.target),
             before: totals(&before, &sizes, &self.target),
             after: totals(plan, &sizes, &self.target),
             kernels,
-            edges: fuse::unfused(plan, &self.target, &self.config),
+            edges: fuse::unfused(plan, &sizes, &self.target, &self.config),
         })
     }
 
@@ -116,8 +152,21 @@ impl Executable {
             bound: predicted.bound,
             time: predicted.time,
             once: k.once,
+            roofline: Roof::assumed(&self.target).seconds(&summary),
             measured: None,
         }
+    }
+
+    /// Puts measured times into a report of this executable: of each kernel, and of whole runs with one kernel per op and
+    /// fused; kernels are held against `roof`.
+    pub fn add_measured(&self, report: &mut Report, dims: &BTreeMap<Var, i64>, kernels: &[Duration], runs: [f64; 2], roof: Roof) {
+        let sizes = Sizes::new(&self.plan().graph.facts, dims.clone());
+        for ((k, time), shown) in self.plan().kernels.iter().zip(kernels).zip(&mut report.kernels) {
+            shown.measured = (!k.once).then(|| time.as_secs_f64());
+            shown.roofline = roof.seconds(&summary(k, &sizes, &self.target));
+        }
+        (report.before.measured, report.after.measured) = (Some(runs[0]), Some(runs[1]));
+        report.roof = roof;
     }
 }
 
@@ -171,80 +220,4 @@ fn peak(plan: &Plan, sizes: &Sizes) -> f64 {
         live.retain(|v, _| last.get(v).is_none_or(|&l| l > n));
     }
     peak
-}
-
-/// `412 MB`, `8.0 kB`.
-fn si_bytes(b: f64) -> String {
-    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    units.iter().find(|(u, _)| b >= *u).map_or_else(|| format!("{b:.0} B"), |(u, n)| format!("{:.1} {n}", b / u))
-}
-
-fn si_count(n: f64) -> String {
-    let units = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
-    units.iter().find(|(u, _)| n >= *u).map_or_else(|| format!("{n:.0}"), |(u, s)| format!("{:.1} {s}", n / u))
-}
-
-/// Edges shown in the text form.
-const EDGES_SHOWN: usize = 8;
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let dims: Vec<String> = self.dims.iter().map(|(k, v)| format!("{k}={v}")).collect();
-        let at = if dims.is_empty() { String::new() } else { format!(" at {}", dims.join(", ")) };
-        writeln!(f, "{}{at}: {} nodes → {} kernels", self.model, self.nodes, self.kernels.len())?;
-        writeln!(
-            f,
-            "launches {} → {}   bytes moved {} → {}   peak memory {} → {}   (counted; before: one kernel per op)",
-            self.before.launches,
-            self.after.launches,
-            si_bytes(self.before.bytes),
-            si_bytes(self.after.bytes),
-            si_bytes(self.before.peak),
-            si_bytes(self.after.peak),
-        )?;
-        writeln!(
-            f,
-            "predicted {:.2} ms → {:.2} ms (assumed rates of target cpu)\n",
-            self.before.time * 1e3,
-            self.after.time * 1e3
-        )?;
-        writeln!(f, "{:<44} {:<11} {:>9} {:>9} {:>9} {:>8}  bound", "kernel", "class", "read", "written", "flops", "µs")?;
-        for k in &self.kernels {
-            writeln!(f, "{}", kernel_line(k))?;
-        }
-        if !self.edges.is_empty() {
-            writeln!(f, "\nmost expensive edges that stayed unfused")?;
-        }
-        for e in self.edges.iter().take(EDGES_SHOWN) {
-            writeln!(f, "  {:?} {} → {} ({}): {}", e.code, e.places[0], e.places[1], si_bytes(e.bytes as f64), e.message)?;
-            if !e.hint.is_empty() {
-                writeln!(f, "      hint: {}", e.hint)?;
-            }
-        }
-        let hidden = self.edges.len().saturating_sub(EDGES_SHOWN);
-        if hidden > 0 {
-            writeln!(f, "  … and {hidden} more (--json lists all)")?;
-        }
-        Ok(())
-    }
-}
-
-fn kernel_line(k: &KernelReport) -> String {
-    let mut out = String::new();
-    let name: String = k.name.chars().take(44).collect();
-    let once = if k.once { " (once, at load)" } else { "" };
-    let _ = write!(
-        out,
-        "{name:<44} {:<11} {:>9} {:>9} {:>9} {:>8.1}  {:?}{once}",
-        k.class,
-        si_bytes(k.read),
-        si_bytes(k.written),
-        si_count(k.flops),
-        k.measured.unwrap_or(k.time) * 1e6,
-        k.bound,
-    );
-    for op in &k.ops {
-        let _ = write!(out, "\n    · {op}");
-    }
-    out
 }

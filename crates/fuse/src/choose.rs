@@ -110,8 +110,8 @@ pub(crate) fn choose(
     Ok(state.groups.into_iter().flatten().collect())
 }
 
-/// Why the edges between kernels remain, most bytes first.
-pub(crate) fn explain(plan: &Plan, target: &Target, config: &Config) -> Vec<Remark> {
+/// Why the edges between kernels remain, most bytes first; bytes are counted at the sizes `shown`.
+pub(crate) fn explain(plan: &Plan, shown: &Sizes, target: &Target, config: &Config) -> Vec<Remark> {
     let (graph, kernels) = (&plan.graph, &plan.kernels);
     let users = graph.users();
     let values = Values::new(graph);
@@ -128,7 +128,7 @@ pub(crate) fn explain(plan: &Plan, target: &Target, config: &Config) -> Vec<Rema
         state.groups.push(Some(Chosen { group, built, summary: k.summary, estimate: k.estimate }));
     }
     state.order = Order::new(kernels.len(), &|g| state.successors(g));
-    let mut remarks: Vec<Remark> = (0..kernels.len()).flat_map(|g| state.remarks_of(g, kernels)).collect();
+    let mut remarks: Vec<Remark> = (0..kernels.len()).flat_map(|g| state.remarks_of(g, kernels, shown)).collect();
     remarks.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.places.cmp(&b.places)));
     remarks
 }
@@ -166,7 +166,7 @@ impl<'a> State<'a> {
     }
 
     /// One remark per edge from kernel `g` to another kernel.
-    fn remarks_of(&self, g: usize, kernels: &[Kernel]) -> Vec<Remark> {
+    fn remarks_of(&self, g: usize, kernels: &[Kernel], shown: &Sizes) -> Vec<Remark> {
         let mut out = Vec::new();
         for &v in &kernels[g].outputs {
             for h in self.successors(g) {
@@ -181,7 +181,7 @@ impl<'a> State<'a> {
                     Ok(_) => Refusal::new(Code::F15, "not tried before the queue ended"),
                 };
                 let ty = self.graph.tensor(v);
-                let bytes = self.sizes.elements(&ty.shape) * ty.dtype.size() as f64;
+                let bytes = shown.elements(&ty.shape) * ty.dtype.size() as f64;
                 out.push(Remark {
                     code: refusal.code,
                     pass: "fuse",

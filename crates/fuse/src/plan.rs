@@ -330,6 +330,8 @@ pub(crate) fn reads(graph: &Graph, values: &Values, chosen: &Chosen) -> BTreeSet
 }
 
 /// Why the edges between a plan's kernels were not fused, most expensive first.
-pub fn unfused(plan: &Plan, target: &Target, config: &Config) -> Vec<Remark> {
-    crate::choose::explain(plan, target, config)
+///
+/// The reasons are those of the sizes that the plan was made for; bytes are counted at the sizes `shown`.
+pub fn unfused(plan: &Plan, shown: &Sizes, target: &Target, config: &Config) -> Vec<Remark> {
+    crate::choose::explain(plan, shown, target, config)
 }

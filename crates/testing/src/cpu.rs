@@ -24,7 +24,7 @@ pub fn with_cpu_stages(stages: Stages) -> Stages {
         .with("plan", |body| {
             let plan = plan(body)?;
             let mut out = plan.summary();
-            for r in fuse::unfused(&plan, &Target::cpu(), &Config::default()) {
+            for r in fuse::unfused(&plan, &plan.sizes, &Target::cpu(), &Config::default()) {
                 let _ = writeln!(out, "{:?} {} -> {}: {}", r.code, r.places[0], r.places[1], r.message);
             }
             Ok(out)

@@ -1,12 +1,17 @@
 //! `fuseline explain`
 
-use driver::{Executable, Report};
+use std::time::Instant;
+
+use base::{Config, Error};
+use driver::{Executable, Report, Roof};
 use serde_json::json as object;
 
 use crate::args::Explain;
 use crate::assert::failed;
 use crate::cmd::judge;
+use crate::cmd::stats::Times;
 use crate::error::{Failure, Outcome, Verdict};
+use crate::progress::Progress;
 use crate::session::Session;
 use crate::{json, output};
 
@@ -15,9 +20,12 @@ use crate::{json, output};
 /// # Errors
 /// A model that does not load or compile, an unknown kernel, a malformed claim.
 pub(crate) fn explain(args: &Explain) -> Outcome<Verdict> {
-    let session = Session::open_for_shapes(&args.model)?;
+    let session = if args.measure { Session::open(&args.model)? } else { Session::open_for_shapes(&args.model)? };
     let exe = session.compile()?;
-    let report = exe.report(&session.binding.dims)?;
+    let mut report = exe.report(&session.binding.dims)?;
+    if args.measure {
+        measure(&session, &exe, args.runs as usize, &mut report)?;
+    }
     let text = match (&args.kernel, args.json) {
         (Some(kernel), _) => one_kernel(&session, &exe, kernel, args.json)?,
         (None, true) => json::text(&report.to_json()),
@@ -25,6 +33,38 @@ pub(crate) fn explain(args: &Explain) -> Outcome<Verdict> {
     };
     output::emit(&text)?;
     Ok(judge(&failed(&args.claims, &metrics(&report))?))
+}
+
+/// Times kernels, whole runs of both modes, and this machine.
+fn measure(session: &Session, exe: &Executable, runs: usize, report: &mut Report) -> Outcome<()> {
+    let eager = session.compile_with(&Config { fuse: false, ..session.config.clone() })?;
+    let _progress = Progress::start("measuring", 0);
+    let (mut before, mut after) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
+    for run in 0..=runs {
+        let times = [run_time(&eager, session)?, run_time(exe, session)?];
+        if run > 0 {
+            before.push(times[0]);
+            after.push(times[1]);
+        }
+    }
+    let kernels = exe.profile(&session.inputs, runs)?;
+    let ceilings = runtime::measure(session.config.threads)?;
+    let rates = ceilings.rates.last().ok_or_else(|| Error::internal("no rates measured"))?;
+    let roof = Roof {
+        source: format!("measured beyond the caches, {} threads", rates.threads),
+        bandwidth: rates.copy * 1e9,
+        gemm_flops: rates.gemm * 1e9,
+        pointwise_ops: driver::Target::cpu().pointwise_ops,
+    };
+    let medians = [Times::of(before).median, Times::of(after).median];
+    exe.add_measured(report, &session.binding.dims, &kernels, medians, roof);
+    Ok(())
+}
+
+fn run_time(exe: &Executable, session: &Session) -> Outcome<f64> {
+    let start = Instant::now();
+    std::hint::black_box(exe.run(&session.inputs)?);
+    Ok(start.elapsed().as_secs_f64())
 }
 
 /// What claims may be about.

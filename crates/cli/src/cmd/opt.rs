@@ -1,7 +1,9 @@
 //! `fuseline opt`
 
+use std::collections::BTreeMap;
+
 use base::Error;
-use driver::Executable;
+use driver::{Pass, Plan};
 
 use crate::args::Opt;
 use crate::error::{Failure, Outcome, Verdict};
@@ -31,18 +33,29 @@ const STAGES: [(&str, Stage); 6] = [
 /// Prints IR after passes.
 ///
 /// # Errors
-/// A model that does not load or compile, an unknown pass.
+/// A model that does not load or compile, an unknown pass, or a range without passes.
 pub(crate) fn opt(args: &Opt) -> Outcome<Verdict> {
-    let stages = parse_stages(&args.passes)?;
+    let first = first_pass(&args.from)?;
+    let skipped = |s: &Stage| *s != Stage::Parse && *s < Stage::of(first);
+    let stages = parse_stages(args.to.as_deref().unwrap_or(&args.passes))?;
+    if let Some(stage) = stages.iter().copied().find(skipped) {
+        let message = format!("pass {} comes before --from {}", stage.name(), args.from);
+        return Err(Failure::invalid(message, "choose a later pass with --to or --passes"));
+    }
     let session = Session::open_for_shapes(&args.model)?;
-    let exe = if stages.iter().any(|s| *s > Stage::Simplify) { Some(session.compile()?) } else { None };
+    let compiled = match stages.iter().any(|s| *s > Stage::Simplify) {
+        true => {
+            let (graph, target) = (session.model.graph(), driver::Target::cpu());
+            Some(driver::passes_from(first, graph, &BTreeMap::new(), &target, &session.config)?)
+        }
+        false => None,
+    };
     let mut text = String::new();
     for &stage in &stages {
         if stages.len() > 1 {
-            let name = STAGES.iter().find(|s| s.1 == stage).map_or("", |s| s.0);
-            text.push_str(&format!("# after {name}\n"));
+            text.push_str(&format!("# after {}\n", stage.name()));
         }
-        text.push_str(&print(stage, &session, exe.as_ref())?);
+        text.push_str(&print(stage, &session, compiled.as_ref().map(|c| &c.plan))?);
         if !text.ends_with('\n') {
             text.push('\n');
         }
@@ -52,6 +65,26 @@ pub(crate) fn opt(args: &Opt) -> Outcome<Verdict> {
         None => output::emit(&text)?,
     }
     Ok(Verdict::Pass)
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        STAGES.iter().find(|s| s.1 == self).map_or("", |s| s.0)
+    }
+    /// The stage after a pass.
+    fn of(pass: Pass) -> Stage {
+        match pass {
+            Pass::Simplify => Stage::Simplify,
+            Pass::Prepare => Stage::Prepare,
+            Pass::Plan => Stage::Plan,
+        }
+    }
+}
+
+fn first_pass(name: &str) -> Outcome<Pass> {
+    let passes = [Pass::Simplify, Pass::Prepare, Pass::Plan];
+    let found = passes.into_iter().find(|&p| Stage::of(p).name() == name.trim());
+    found.ok_or_else(|| Failure::invalid(format!("--from {name:?}: no such graph pass"), "they are simplify, prepare and plan"))
 }
 
 /// `simplify`, `simplify,plan` or `prepare..tile` (both ends included; an end left out is the first or last), in pass order.
@@ -75,22 +108,21 @@ fn parse_stages(text: &str) -> Outcome<Vec<Stage>> {
     Ok(chosen)
 }
 
-fn print(stage: Stage, session: &Session, exe: Option<&Executable>) -> Outcome<String> {
+fn print(stage: Stage, session: &Session, plan: Option<&Plan>) -> Outcome<String> {
     let graph = session.model.graph();
-    match (stage, exe) {
+    match (stage, plan) {
         (Stage::Parse, _) => Ok(graph::text::print(graph)),
         (Stage::Simplify, _) => Ok(graph::text::print(&transform::simplify(graph, &transform::Options::default()))),
         (_, None) => Err(Error::internal("the model is not compiled").into()),
-        (Stage::Prepare, Some(exe)) => Ok(graph::text::print(&exe.plan().graph)),
-        (Stage::Plan, Some(exe)) => Ok(exe.plan().summary()),
-        (Stage::Kernel, Some(exe)) => Ok(exe.plan().to_string()),
-        (Stage::Tile, Some(exe)) => Ok(tile_programs(session, exe)),
+        (Stage::Prepare, Some(plan)) => Ok(graph::text::print(&plan.graph)),
+        (Stage::Plan, Some(plan)) => Ok(plan.summary()),
+        (Stage::Kernel, Some(plan)) => Ok(plan.to_string()),
+        (Stage::Tile, Some(plan)) => Ok(tile_programs(session, plan)),
     }
 }
 
 /// The tile program of each kernel for the session's sizes.
-fn tile_programs(session: &Session, exe: &Executable) -> String {
-    let plan = exe.plan();
+fn tile_programs(session: &Session, plan: &Plan) -> String {
     let mut out = String::new();
     for kernel in &plan.kernels {
         match driver::tile_program(plan, kernel, &session.binding.dims, &session.config) {

@@ -162,7 +162,7 @@ impl Executable {
     pub fn add_measured(&self, report: &mut Report, dims: &BTreeMap<Var, i64>, kernels: &[Duration], runs: [f64; 2], roof: Roof) {
         let sizes = Sizes::new(&self.plan().graph.facts, dims.clone());
         for ((k, time), shown) in self.plan().kernels.iter().zip(kernels).zip(&mut report.kernels) {
-            shown.measured = (!k.once).then(|| time.as_secs_f64());
+            shown.measured = (!k.once).then_some(time.as_secs_f64());
             shown.roofline = roof.seconds(&summary(k, &sizes, &self.target));
         }
         (report.before.measured, report.after.measured) = (Some(runs[0]), Some(runs[1]));

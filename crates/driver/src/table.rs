@@ -153,10 +153,18 @@ impl Report {
             return Ok(());
         }
         writeln!(f, "\nmost expensive edges that stayed unfused, by bytes written and read back")?;
-        for e in self.edges.iter().take(EDGES) {
-            edge(f, e)?;
+        // Layers of one model repeat: one entry stands for all edges that say the same.
+        let mut groups: Vec<(&EdgeReport, usize)> = Vec::new();
+        for e in &self.edges {
+            match groups.iter_mut().find(|(g, _)| (g.code, g.bytes, &g.message) == (e.code, e.bytes, &e.message)) {
+                Some((_, count)) => *count += 1,
+                None => groups.push((e, 1)),
+            }
         }
-        match self.edges.len().saturating_sub(EDGES) {
+        for &(e, count) in groups.iter().take(EDGES) {
+            edge(f, e, count)?;
+        }
+        match groups.iter().skip(EDGES).map(|(_, count)| *count).sum::<usize>() {
             0 => Ok(()),
             hidden => writeln!(f, "  … and {hidden} more; --json lists all"),
         }
@@ -168,12 +176,13 @@ fn spent(k: &KernelReport) -> f64 {
     k.measured.unwrap_or(k.time)
 }
 
-fn edge(f: &mut fmt::Formatter<'_>, e: &EdgeReport) -> fmt::Result {
+fn edge(f: &mut fmt::Formatter<'_>, e: &EdgeReport, count: usize) -> fmt::Result {
     // The first place is `VALUE of KERNEL`.
     let (value, from) = e.places[0].rsplit_once(" of ").unwrap_or(("", &e.places[0]));
     let ends: Vec<&str> = std::iter::once(from).chain(e.places[1..].iter().map(String::as_str)).collect();
     writeln!(f, "{:>10}  {:<4} {}", bytes(e.bytes as f64), format!("{:?}", e.code), cut(&ends.join(" → "), WIDTH - 17))?;
-    wrap(f, 17, &words(&format!("{}; value {value}", e.message)), " ")?;
+    let alike = if count > 1 { format!("; and {} more alike", count - 1) } else { String::new() };
+    wrap(f, 17, &words(&format!("{}; value {value}{alike}", e.message)), " ")?;
     if !e.hint.is_empty() {
         wrap(f, 17, &words(&format!("hint: {}", e.hint)), " ")?;
     }

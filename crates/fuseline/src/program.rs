@@ -294,7 +294,7 @@ impl Recording {
             numbers.push(if vary.get(k) == Some(&true) {
                 slots.push(Source::Number(k));
                 let name = unique(&b, Source::Number(k).name(k));
-                b.input(name, number.dtype(), &scalar::Shape::new(), false)?
+                b.input(name, number.dtype(), scalar::Shape::new(), false)?
             } else {
                 b.constant(*number)?
             });

@@ -69,7 +69,7 @@ fn comparisons() -> Result<()> {
 fn arrangements() -> Result<()> {
     let x = Tensor::arange(0, 24, 1).reshape([2, 3, 4]);
     assert_eq!(x.movedim(0, -1).shape(), [3, 4, 2]);
-    assert_eq!(x.movedim(2, 0).equal(&x.permute([2, 0, 1]))?, true);
+    assert!(x.movedim(2, 0).equal(&x.permute([2, 0, 1]))?);
     assert_eq!(x.unbind(1).len(), 3);
     assert_eq!(x.unbind(1)[1].to_vec::<i64>()?, [4, 5, 6, 7, 16, 17, 18, 19]);
     assert_eq!(x.diagonal(0).to_vec::<i64>()?, [0, 5, 10, 12, 17, 22]);

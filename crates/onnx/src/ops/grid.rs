@@ -133,7 +133,7 @@ impl Axis<'_> {
                     Ok(f)
                 }
             }),
-            "cubic" | "bicubic" => self.spread(ctx, at, &[-1.0, 0.0, 1.0, 2.0], |ctx, f, k| keys(ctx, f, k)),
+            "cubic" | "bicubic" => self.spread(ctx, at, &[-1.0, 0.0, 1.0, 2.0], keys),
             other => Err(Error::parse(format!("mode '{other}'"))),
         }
     }

@@ -363,7 +363,7 @@ impl Executable {
 
     /// Kernels with their steps, for reports.
     pub(crate) fn kernels(&self) -> impl Iterator<Item = (&Kernel, bool)> {
-        self.compiled.plan.kernels.iter().map(|k| (k, matches!(k.step, Step::Comp(_))))
+        self.compiled.plan.kernels.iter().map(|k| (k, matches!(k.step, Step::Comps(_))))
     }
 }
 
@@ -377,10 +377,7 @@ fn view(base: &Array, shape: Vec<usize>, shown: &fuse::Strided, number: &dyn Fn(
 fn last_uses(plan: &Plan) -> Vec<Vec<NodeId>> {
     let mut last: BTreeMap<NodeId, usize> = BTreeMap::new();
     for (n, k) in plan.kernels.iter().enumerate() {
-        let args: Vec<NodeId> = match &k.step {
-            Step::Comp(b) => b.args.clone(),
-            Step::Opaque(node) => plan.graph.node(*node).args.to_vec(),
-        };
+        let args = k.step.args(&plan.graph);
         let copied = k.outputs.iter().filter_map(|v| match plan.storage.get(v) {
             Some(Storage::Write { dst, .. }) => Some(*dst),
             _ => None,

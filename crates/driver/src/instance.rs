@@ -46,10 +46,10 @@ fn ready(
     config: &Config,
     remarks: &mut Vec<Remark>,
 ) -> Result<Ready> {
-    let built = match &kernel.step {
-        Step::Opaque(node) => return Ok(Ready::Opaque(*node)),
-        Step::Comp(built) => built,
-    };
+    if let Step::Opaque(node) = kernel.step {
+        return Ok(Ready::Opaque(node));
+    }
+    let args = kernel.step.args(&plan.graph);
     let lowered = program_of(plan, kernel, dims, config).and_then(|p| {
         program::verify(&p)?;
         Ok(p)
@@ -57,8 +57,8 @@ fn ready(
     match lowered {
         Ok(program) if program.phases.is_empty() => Ok(Ready::Nothing),
         Ok(program) => {
-            let workspaces = program.params[built.args.len()..].iter().map(|p| (p.dtype, p.elements as usize)).collect();
-            Ok(Ready::Program { prepared: device.prepare(program)?, args: built.args.clone(), workspaces })
+            let workspaces = program.params[args.len()..].iter().map(|p| (p.dtype, p.elements as usize)).collect();
+            Ok(Ready::Program { prepared: device.prepare(program)?, args, workspaces })
         }
         Err(e) if e.kind == ErrorKind::Unsupported => {
             remarks.push(Remark {
@@ -80,15 +80,21 @@ fn ready(
 /// # Errors
 /// What lowering cannot express.
 pub fn program_of(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>, config: &Config) -> Result<TileProgram> {
-    let Step::Comp(built) = &kernel.step else { return Err(base::Error::unsupported("not a generated kernel")) };
-    let layouts = built.args.iter().map(|&v| layout(plan, v, dims)).collect::<Result<Vec<_>>>()?;
-    lower::lower(&Request {
-        name: &kernel.name,
-        comp: &built.comp,
-        dims: &|v| dims.get(&v).copied(),
-        layouts: &layouts,
-        numerics: config.numerics,
-    })
+    let Step::Comps(parts) = &kernel.step else { return Err(base::Error::unsupported("not a generated kernel")) };
+    let programs = parts.iter().map(|part| {
+        let built = &part.built;
+        let layouts = built.args.iter().map(|&v| layout(plan, v, dims)).collect::<Result<Vec<_>>>()?;
+        let program = lower::lower(&Request {
+            name: &kernel.name,
+            comp: &built.comp,
+            dims: &|v| dims.get(&v).copied(),
+            layouts: &layouts,
+            numerics: config.numerics,
+        })?;
+        Ok((program, built.args.len()))
+    });
+    let mut programs = programs.collect::<Result<Vec<_>>>()?;
+    if programs.len() == 1 { Ok(programs.remove(0).0) } else { program::beside(&kernel.name, programs) }
 }
 
 /// Numbers of a shape.

@@ -172,7 +172,11 @@ impl Executable {
 
 fn summary(k: &fuse::Kernel, sizes: &Sizes, target: &Target) -> kernel::Summary {
     match &k.step {
-        Step::Comp(b) => fuse::summarise(&b.comp, sizes, target),
+        Step::Comps(parts) => {
+            let mut all = parts.iter().map(|p| fuse::summarise(&p.built.comp, sizes, target));
+            let first = all.next().unwrap_or_default();
+            all.fold(first, |s, other| s.beside(&other))
+        }
         Step::Opaque(_) => k.summary,
     }
 }
@@ -196,11 +200,7 @@ fn peak(plan: &Plan, sizes: &Sizes) -> f64 {
     };
     let mut last: BTreeMap<NodeId, usize> = BTreeMap::new();
     for (n, k) in plan.kernels.iter().enumerate() {
-        let args: Vec<NodeId> = match &k.step {
-            Step::Comp(b) => b.args.clone(),
-            Step::Opaque(node) => plan.graph.node(*node).args.to_vec(),
-        };
-        args.into_iter().chain(k.outputs.iter().copied()).for_each(|v| {
+        k.step.args(&plan.graph).into_iter().chain(k.outputs.iter().copied()).for_each(|v| {
             last.insert(root(plan, v), n);
         });
     }

@@ -14,7 +14,7 @@ use kernel::{Class, Def, Estimate, Summary, Target, estimate};
 use crate::build::{Built, Group, Refusal, build};
 use crate::cost::{class, legal, summarise};
 use crate::order::Order;
-use crate::plan::{Kernel, Plan, Step, Storage};
+use crate::plan::{Kernel, Part, Plan, Step, Storage};
 use crate::sizes::Sizes;
 use crate::values::{Values, is_compute, is_opaque};
 
@@ -118,19 +118,32 @@ pub(crate) fn explain(plan: &Plan, shown: &Sizes, target: &Target, config: &Conf
     let in_place =
         plan.storage.iter().filter(|(_, s)| matches!(s, Storage::Write { copy: false, .. })).map(|(v, _)| *v).collect();
     let mut state = State::new(graph, &values, &users, &plan.sizes, target, config, &in_place);
-    for (g, k) in kernels.iter().enumerate() {
-        let group = Group { members: k.members.iter().copied().collect(), outputs: k.outputs.clone() };
-        group.members.iter().for_each(|m| state.of[m.index()].push(g));
-        let built = match &k.step {
-            Step::Comp(b) => Some(b.clone()),
-            Step::Opaque(_) => None,
-        };
-        state.groups.push(Some(Chosen { group, built, summary: k.summary, estimate: k.estimate }));
+    let mut names: Vec<&str> = Vec::new();
+    for k in kernels {
+        for c in parts_of(k, &plan.sizes, target) {
+            c.group.members.iter().for_each(|m| state.of[m.index()].push(names.len()));
+            names.push(&k.name);
+            state.groups.push(Some(c));
+        }
     }
-    state.order = Order::new(kernels.len(), &|g| state.successors(g));
-    let mut remarks: Vec<Remark> = (0..kernels.len()).flat_map(|g| state.remarks_of(g, kernels, shown)).collect();
+    state.order = Order::new(names.len(), &|g| state.successors(g));
+    let mut remarks: Vec<Remark> = (0..names.len()).flat_map(|g| state.remarks_of(g, &names, shown)).collect();
     remarks.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.places.cmp(&b.places)));
     remarks
+}
+
+/// The groups of a kernel.
+fn parts_of(k: &Kernel, sizes: &Sizes, target: &Target) -> Vec<Chosen> {
+    let opaque = |members: &[NodeId]| Group { members: members.iter().copied().collect(), outputs: k.outputs.clone() };
+    let chosen = |part: &Part| {
+        let summary = summarise(&part.built.comp, sizes, target);
+        let estimate = estimate(&summary, target);
+        Chosen { group: part.group.clone(), built: Some(part.built.clone()), summary, estimate }
+    };
+    match &k.step {
+        Step::Comps(parts) => parts.iter().map(chosen).collect(),
+        Step::Opaque(_) => vec![Chosen { group: opaque(&k.members), built: None, summary: k.summary, estimate: k.estimate }],
+    }
 }
 
 impl<'a> State<'a> {
@@ -165,10 +178,11 @@ impl<'a> State<'a> {
         }
     }
 
-    /// One remark per edge from kernel `g` to another kernel.
-    fn remarks_of(&self, g: usize, kernels: &[Kernel], shown: &Sizes) -> Vec<Remark> {
+    /// One remark per edge from group `g` to a group of another kernel; `names` are those of the groups' kernels.
+    fn remarks_of(&self, g: usize, names: &[&str], shown: &Sizes) -> Vec<Remark> {
         let mut out = Vec::new();
-        for &v in &kernels[g].outputs {
+        let outputs = self.group(g).map_or(&[][..], |c| &c.group.outputs);
+        for &v in outputs {
             for h in self.successors(g) {
                 let reads = self.values.readers[v.index()].iter().any(|r| self.of[r.index()].contains(&h));
                 if !reads {
@@ -185,7 +199,7 @@ impl<'a> State<'a> {
                 out.push(Remark {
                     code: refusal.code,
                     pass: "fuse",
-                    places: vec![format!("{v:?} {ty} of {}", kernels[g].name), kernels[h].name.clone()],
+                    places: vec![format!("{v:?} {ty} of {}", names[g]), names[h].to_owned()],
                     message: refusal.message,
                     bytes: (2.0 * bytes) as u64,
                     hint: hint(refusal.code).into(),

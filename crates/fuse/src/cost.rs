@@ -154,10 +154,11 @@ pub fn summarise(comp: &Comp, sizes: &Sizes, target: &Target) -> Summary {
     let points = |set: AxisSet| set.iter().map(|a| sizes.eval(&comp.axes[a].extent)).product::<f64>();
     let mut s = Summary { launches: 1.0, ..Summary::default() };
     let mut read = vec![0.0; comp.args.len()];
+    let shares = shares(comp, sizes);
     for (id, v) in comp.values.iter().enumerate() {
         match &v.def {
-            Def::Load { arg, .. } => read[*arg] += points(v.free),
-            Def::Op(op, _) => s.ops += op_cost(*op) * points(v.free),
+            Def::Load { arg, .. } => read[*arg] += points(v.free) * shares[id],
+            Def::Op(op, _) => s.ops += op_cost(*op) * points(v.free) * shares[id],
             Def::Reduce { src, axes, .. } => {
                 let over = src.iter().fold(*axes, |set, &x| set.union(comp.value(x).free));
                 s.ops += points(over) * src.len() as f64;
@@ -192,6 +193,42 @@ pub fn summarise(comp: &Comp, sizes: &Sizes, target: &Target) -> Summary {
     let workers = if serial { 1.0 } else { points(parallel).clamp(1.0, target.cores as f64) };
     s.ops *= target.cores as f64 / workers;
     s
+}
+
+/// For each value, the part of the domain on which it is evaluated: lowering cuts an axis where a concat changes its part.
+fn shares(comp: &Comp, sizes: &Sizes) -> Vec<f64> {
+    let mut shares = vec![0.0f64; comp.values.len()];
+    for s in &comp.stores {
+        let at = comp.store_operands(s);
+        at.into_iter().for_each(|v| shares[v as usize] = 1.0);
+    }
+    for id in (0..comp.values.len() as ValueId).rev() {
+        let own = shares[id as usize];
+        let mut need = |v: ValueId, share: f64| shares[v as usize] = shares[v as usize].max(share);
+        match part(comp, id, sizes) {
+            Some((taken, other, part)) => {
+                need(taken, own.min(part));
+                need(other, (own - part).max(0.0));
+            }
+            None => comp.operands(id).into_iter().for_each(|o| need(o, own)),
+        }
+    }
+    shares
+}
+
+/// A choice that depends on one parallel axis: the value taken, the other one, and the part of the axis that takes it.
+fn part(comp: &Comp, id: ValueId, sizes: &Sizes) -> Option<(ValueId, ValueId, f64)> {
+    let Def::Op(ScalarOp::Select, args) = &comp.value(id).def else { return None };
+    let Def::Pred(conds) = &comp.value(args[0]).def else { return None };
+    let [cond] = &conds[..] else { return None };
+    if matches!(comp.value(args[2]).def, Def::Const(_)) {
+        return None;
+    }
+    let axes = comp.free_of(&cond.expr);
+    let axis = axes.iter().next().filter(|&a| axes == AxisSet::one(a) && !comp.axes[a].inner)?;
+    let unit = (cond.expr.clone() - scalar::Sym::from(comp.axes[axis].var)).vars().into_iter().all(|v| comp.axis_of(v).is_none());
+    let whole = sizes.eval(&comp.axes[axis].extent);
+    (unit && whole > 0.0).then(|| (args[1], args[2], sizes.eval(&cond.extent) / whole))
 }
 
 /// What a finish phase costs: partial results per block, written and read, and a second launch.

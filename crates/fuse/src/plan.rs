@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Config, Error, Remark, Result};
 use graph::{Graph, NodeId, Op};
-use kernel::{Class, Estimate, Summary, Target};
+use kernel::{Class, Estimate, Summary, Target, estimate};
 use scalar::Sym;
 
-use crate::build::Built;
+use crate::build::{Built, Group};
 use crate::choose::{Chosen, choose};
 use crate::cost::class;
 use crate::sizes::Sizes;
@@ -17,10 +17,29 @@ use crate::values::Values;
 /// What runs at one place of a plan.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// A generated kernel.
-    Comp(Built),
+    /// Generated code: one comp, or independent ones side by side.
+    Comps(Vec<Part>),
     /// A registry call or control flow.
     Opaque(NodeId),
+}
+
+/// One group of a generated kernel.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Members and outputs.
+    pub group: Group,
+    /// What it computes.
+    pub built: Built,
+}
+
+impl Step {
+    /// Graph value of each argument, in the order of the parts.
+    pub fn args(&self, graph: &Graph) -> Vec<NodeId> {
+        match self {
+            Step::Comps(parts) => parts.iter().flat_map(|p| p.built.args.iter().copied()).collect(),
+            Step::Opaque(node) => graph.node(*node).args.to_vec(),
+        }
+    }
 }
 
 /// One kernel of a plan.
@@ -99,16 +118,23 @@ pub fn plan(graph: Graph, in_place: &BTreeSet<NodeId>, sizes: &Sizes, target: &T
     let chosen = choose(&graph, &values, &users, sizes, target, config, in_place)
         .map_err(|r| Error::unsupported(format!("no kernel for a single op: {} ({:?})", r.message, r.code)))?;
     let storage = place_values(&graph, &values, &chosen, in_place);
-    let order = order(&graph, &values, &chosen, &storage);
-    if order.len() != chosen.len() {
+    let once = once(&graph, &chosen);
+    let before = dependencies(&graph, &values, &chosen, &storage);
+    let alone = |g: usize| {
+        let members = &chosen[g].group.members;
+        !config.fuse || is_free_concat(&graph, &chosen[g], &storage) || members.iter().all(|m| once.contains(m))
+    };
+    let bundles = crate::horizontal::bundles(&chosen, &before, &values, &alone, target);
+    let order = order(&chosen, &bundles, &before);
+    if order.len() != bundles.len() {
         return Err(Error::internal(format!("graph {}: groups depend on each other in a cycle", graph.name)));
     }
-    let once = once(&graph, &chosen);
     let kernels = order
         .into_iter()
-        .filter(|&g| !is_free_concat(&graph, &chosen[g], &storage))
+        .map(|b| bundles[b].iter().map(|&g| &chosen[g]).collect::<Vec<_>>())
+        .filter(|bundle| !is_free_concat(&graph, bundle[0], &storage))
         .enumerate()
-        .map(|(n, g)| kernel(&graph, &chosen[g], n, &once))
+        .map(|(n, bundle)| kernel(&graph, &bundle, n, &once, target))
         .collect::<Vec<_>>();
     let outputs = graph
         .outputs
@@ -118,29 +144,31 @@ pub fn plan(graph: Graph, in_place: &BTreeSet<NodeId>, sizes: &Sizes, target: &T
     Ok(Plan { segments: std::iter::once(0..kernels.len()).collect(), kernels, storage, outputs, sizes: sizes.clone(), graph })
 }
 
-fn kernel(graph: &Graph, chosen: &Chosen, number: usize, once: &BTreeSet<NodeId>) -> Kernel {
-    let members: Vec<NodeId> = chosen.group.members.iter().copied().collect();
-    let (step, class) = match &chosen.built {
-        Some(built) => {
-            let mut built = built.clone();
-            for (arg, value) in built.comp.args.iter_mut().zip(&built.args) {
-                arg.frozen |= Values::owner(graph, *value).is_some_and(|o| once.contains(&o)) && !arg.written;
-            }
-            let class = class(&built.comp);
-            (Step::Comp(built), class)
-        }
-        None => (Step::Opaque(members[0]), Class::Opaque),
-    };
+fn kernel(graph: &Graph, bundle: &[&Chosen], number: usize, once: &BTreeSet<NodeId>, target: &Target) -> Kernel {
+    let members: BTreeSet<NodeId> = bundle.iter().flat_map(|c| c.group.members.iter().copied()).collect();
+    let members: Vec<NodeId> = members.into_iter().collect();
+    let parts: Vec<Part> = bundle.iter().filter_map(|c| part(graph, c, once)).collect();
+    let class = parts.first().map_or(Class::Opaque, |p| class(&p.built.comp));
+    let summary = bundle[1..].iter().fold(bundle[0].summary, |s, c| s.beside(&c.summary));
     Kernel {
         name: format!("k{number}_{}", name(graph, &members)),
-        step,
+        step: if parts.is_empty() { Step::Opaque(members[0]) } else { Step::Comps(parts) },
         class,
-        outputs: chosen.group.outputs.clone(),
-        summary: chosen.summary,
-        estimate: chosen.estimate,
+        outputs: bundle.iter().flat_map(|c| c.group.outputs.iter().copied()).collect(),
+        summary,
+        estimate: estimate(&summary, target),
         once: members.iter().all(|m| once.contains(m)),
         members,
     }
+}
+
+/// A group's generated code, which knows what is frozen.
+fn part(graph: &Graph, chosen: &Chosen, once: &BTreeSet<NodeId>) -> Option<Part> {
+    let mut built = chosen.built.clone()?;
+    for (arg, value) in built.comp.args.iter_mut().zip(&built.args) {
+        arg.frozen |= Values::owner(graph, *value).is_some_and(|o| once.contains(&o)) && !arg.written;
+    }
+    Some(Part { group: chosen.group.clone(), built })
 }
 
 /// Distinct user ops of the members, in order; at most four.
@@ -269,8 +297,8 @@ fn place_values(graph: &Graph, values: &Values, chosen: &[Chosen], in_place: &BT
     storage
 }
 
-/// Topological order of the groups, least last member first; readers of a buffer run before it is overwritten.
-fn order(graph: &Graph, values: &Values, chosen: &[Chosen], storage: &BTreeMap<NodeId, Storage>) -> Vec<usize> {
+/// Groups that must run before each: producers of what it reads, and readers of a buffer that it overwrites.
+fn dependencies(graph: &Graph, values: &Values, chosen: &[Chosen], storage: &BTreeMap<NodeId, Storage>) -> Vec<BTreeSet<usize>> {
     let mut of: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
     for (g, c) in chosen.iter().enumerate() {
         c.group.outputs.iter().for_each(|&v| of.entry(v).or_default().push(g));
@@ -289,15 +317,26 @@ fn order(graph: &Graph, values: &Values, chosen: &[Chosen], storage: &BTreeMap<N
             }
         }
     }
-    let mut done = vec![false; chosen.len()];
+    before
+}
+
+/// Topological order of bundles of groups, least last member first.
+fn order(chosen: &[Chosen], bundles: &[Vec<usize>], before: &[BTreeSet<usize>]) -> Vec<usize> {
+    let mut of = vec![0; chosen.len()];
+    for (b, groups) in bundles.iter().enumerate() {
+        groups.iter().for_each(|&g| of[g] = b);
+    }
+    let wait = |groups: &Vec<usize>| groups.iter().flat_map(|&g| &before[g]).map(|&p| of[p]).collect::<BTreeSet<usize>>();
+    let before: Vec<BTreeSet<usize>> = bundles.iter().map(wait).collect();
+    let mut done = vec![false; bundles.len()];
     let mut waiting: Vec<usize> = before.iter().map(BTreeSet::len).collect();
-    let mut after: Vec<Vec<usize>> = vec![Vec::new(); chosen.len()];
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); bundles.len()];
     for (g, b) in before.iter().enumerate() {
         b.iter().for_each(|&p| after[p].push(g));
     }
-    let key = |g: usize| (chosen[g].group.members.last().copied(), g);
-    let mut ready: BTreeSet<(Option<NodeId>, usize)> = (0..chosen.len()).filter(|&g| waiting[g] == 0).map(key).collect();
-    let mut out = Vec::with_capacity(chosen.len());
+    let key = |b: usize| (bundles[b].iter().filter_map(|&g| chosen[g].group.members.last().copied()).max(), b);
+    let mut ready: BTreeSet<(Option<NodeId>, usize)> = (0..bundles.len()).filter(|&b| waiting[b] == 0).map(key).collect();
+    let mut out = Vec::with_capacity(bundles.len());
     while let Some((_, g)) = ready.pop_first() {
         done[g] = true;
         out.push(g);

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use kernel::Comp;
+
 use crate::plan::{Kernel, Plan, Step, Storage};
 
 impl Plan {
@@ -19,13 +21,7 @@ impl Plan {
         let members: Vec<String> = k.members.iter().map(|m| format!("{m:?}")).collect();
         let outputs: Vec<String> = k.outputs.iter().map(|&o| self.place(o)).collect();
         let axes = match &k.step {
-            Step::Comp(b) => {
-                let list = |inner: bool| {
-                    let axes = b.comp.axes.iter().filter(|a| a.inner == inner);
-                    axes.map(|a| a.extent.to_string()).collect::<Vec<_>>().join(" × ")
-                };
-                format!("({} | {})", list(false), list(true))
-            }
+            Step::Comps(parts) => parts.iter().map(|p| axes(&p.built.comp)).collect::<Vec<_>>().join(" beside "),
             Step::Opaque(_) => String::from("(opaque)"),
         };
         let once = if k.once { " once" } else { "" };
@@ -51,14 +47,22 @@ impl Plan {
     }
 }
 
+/// Parallel and inner extents.
+fn axes(comp: &Comp) -> String {
+    let list = |inner: bool| {
+        let axes = comp.axes.iter().filter(|a| a.inner == inner);
+        axes.map(|a| a.extent.to_string()).collect::<Vec<_>>().join(" × ")
+    };
+    format!("({} | {})", list(false), list(true))
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for k in &self.kernels {
             writeln!(f, "{}", self.line(k))?;
-            if let Step::Comp(b) = &k.step {
-                for line in b.comp.to_string().lines() {
-                    writeln!(f, "  {line}")?;
-                }
+            let Step::Comps(parts) = &k.step else { continue };
+            for line in parts.iter().flat_map(|p| p.built.comp.to_string().lines().map(str::to_owned).collect::<Vec<_>>()) {
+                writeln!(f, "  {line}")?;
             }
         }
         Ok(())

@@ -250,6 +250,12 @@ impl Comp {
     pub fn store_axes(&self, store: &Store) -> AxisSet {
         store.index.iter().fold(self.value(store.value).free, |set, e| set.union(self.free_of(e)))
     }
+    /// Values that a store depends on: the stored one and those in its position.
+    pub fn store_operands(&self, store: &Store) -> SmallVec<[ValueId; 4]> {
+        let exprs = store.index.iter().chain(store.when.iter().map(|c| &c.expr));
+        let vars = exprs.flat_map(Sym::vars).filter_map(|v| self.value_vars.get(&v).copied());
+        std::iter::once(store.value).chain(vars).collect()
+    }
     /// Inner axes.
     pub fn inner(&self) -> AxisSet {
         self.axes.iter().enumerate().filter(|(_, a)| a.inner).map(|(i, _)| i).collect()

@@ -65,6 +65,19 @@ pub struct Estimate {
 }
 
 impl Summary {
+    /// Both in one launch, side by side.
+    #[must_use]
+    pub fn beside(self, other: &Summary) -> Summary {
+        Summary {
+            read: self.read + other.read,
+            written: self.written + other.written,
+            ops: self.ops + other.ops,
+            contract_flops: self.contract_flops + other.contract_flops,
+            packed: self.packed + other.packed,
+            partials: self.partials + other.partials,
+            launches: self.launches.max(other.launches),
+        }
+    }
     /// Bytes read and written.
     pub fn bytes(&self) -> f64 {
         self.read + self.written

@@ -138,10 +138,7 @@ pub(crate) fn flatten(request: &Request<'_>) -> Result<Flat> {
     let mut flat = bind(request)?;
     flat.scans_of_one();
     flat.reductions_of_nothing();
-    flat.merge_all();
-    while flat.split_one() {}
-    flat.merge_all();
-    flat.drop_known_conditions();
+    flat.settle();
     Ok(flat)
 }
 
@@ -352,7 +349,7 @@ impl Flat {
         }
     }
 
-    fn for_each_set(&mut self, f: &dyn Fn(AxisSet) -> AxisSet) {
+    pub(crate) fn for_each_set(&mut self, f: &dyn Fn(AxisSet) -> AxisSet) {
         self.inner = f(self.inner);
         self.over = f(self.over);
         for v in &mut self.values {
@@ -362,6 +359,20 @@ impl Flat {
                 _ => {}
             }
         }
+    }
+
+    /// Merges and splits axes until accesses are affine or cannot become so, and drops conditions that are known.
+    pub(crate) fn settle(&mut self) {
+        self.merge_all();
+        while self.split_one() {}
+        self.merge_all();
+        self.drop_known_conditions();
+    }
+
+    /// Replaces axes in every expression.
+    pub(crate) fn substitute(&mut self, with: &dyn Fn(usize) -> Option<Lin>) {
+        let fresh = AxisRanges { extents: &self.extents.clone(), limits: &self.limits.clone() };
+        self.map_lins(&|e| e.subst(with, &fresh));
     }
 
     /// Merges every pair of neighbouring axes that all expressions see as one.
@@ -401,8 +412,7 @@ impl Flat {
         self.extents[q] *= self.extents[p];
         self.extents[p] = 1;
         self.order.retain(|&a| a != p);
-        let fresh = AxisRanges { extents: &self.extents.clone(), limits: &self.limits.clone() };
-        self.map_lins(&|e| e.subst(&|a| (a == p).then(Lin::default), &fresh));
+        self.substitute(&|a| (a == p).then(Lin::default));
         self.for_each_set(&|s| s.minus(AxisSet::one(p)));
     }
 
@@ -428,8 +438,7 @@ impl Flat {
         self.extents[a] /= d;
         let at = self.order.iter().position(|&x| x == a).unwrap_or(0);
         self.order.insert(at + 1, low);
-        let fresh = AxisRanges { extents: &self.extents.clone(), limits: &self.limits.clone() };
-        self.map_lins(&|e| e.subst(&|x| (x == a).then(|| Lin::axis(a).scale(d).add(&Lin::axis(low))), &fresh));
+        self.substitute(&|x| (x == a).then(|| Lin::axis(a).scale(d).add(&Lin::axis(low))));
         self.for_each_set(&|s| if s.has(a) { s.union(AxisSet::one(low)) } else { s });
         true
     }

@@ -4,6 +4,7 @@
 //! * `flat`: a comp with every size bound, its axes merged and split so that accesses are affine
 //! * `schedule`: which axes are the grid, the rows and the columns
 //! * `partial`: reductions over parallel axes, in a main and a finish phase
+//! * `pieces`: one axis cut where a concat changes its part
 //! * `nest`, `gemm`: stages and instructions
 //!
 //! Pure and quick (microseconds a kernel): executables lower again for each new size.
@@ -14,6 +15,7 @@ mod gemm;
 mod lin;
 mod nest;
 mod partial;
+mod pieces;
 mod schedule;
 
 use base::{Error, Numerics, Result};

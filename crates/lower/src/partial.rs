@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 use crate::flat::{Flat, FlatDef, FlatStore};
 use crate::lin::Lin;
 use crate::nest;
+use crate::pieces::pieces;
 use crate::schedule::{Tiles, tiles};
 use crate::unsupported;
 
@@ -64,29 +65,32 @@ pub(crate) fn lower(mut flat: Flat, numerics: Numerics, program: &mut TileProgra
         if no_points {
             return Ok(Vec::new());
         }
-        let tiles = tiles(&flat);
-        return Ok(vec![Phase::Nest(nest::lower(&flat, tiles, None, numerics, program)?)]);
+        let parts = pieces(flat).into_iter();
+        let nests = parts.map(|part| nest::lower(&part, tiles(&part), None, numerics, program));
+        return Ok(vec![Phase::Nests(nests.collect::<Result<_>>()?)]);
     }
     let crosses = crosses(&flat, &late, parallel);
     flat.stores = stores;
     let mut phases = Vec::new();
     let mut finish = flat.clone();
-    if !no_points && !(flat.stores.is_empty() && crosses.is_empty()) {
+    let idle = flat.stores.is_empty() && crosses.is_empty();
+    if !no_points && !idle {
         let tiles = tiles(&flat);
         let block = block(&mut flat, tiles, &crosses, program)?;
         if let Some(block) = &block {
             finish = merged(&flat, block);
         }
-        phases.push(Phase::Nest(nest::lower(&flat, tiles, block.as_ref(), numerics, program)?));
+        phases.push(Phase::Nests(vec![nest::lower(&flat, tiles, block.as_ref(), numerics, program)?]));
     }
     let domains: BTreeSet<AxisSet> = late.iter().map(|s| flat.store_axes(s)).collect();
-    for domain in domains {
+    let parts = domains.into_iter().map(|domain| {
         let mut part = finish.clone();
         part.stores = late.iter().filter(|s| flat.store_axes(s) == domain).cloned().collect();
         part.inner = (0..part.extents.len()).filter(|&a| !domain.has(a)).collect();
         let tiles = tiles(&part);
-        phases.push(Phase::Nest(nest::lower(&part, tiles, None, numerics, program)?));
-    }
+        nest::lower(&part, tiles, None, numerics, program)
+    });
+    phases.push(Phase::Nests(parts.collect::<Result<_>>()?));
     Ok(phases)
 }
 

@@ -4,12 +4,14 @@
 //! one call, in microseconds, and executables cache it per size tuple. The same program is executed by the tile VM
 //! and, later, by a machine-code emitter.
 
+mod beside;
 mod body;
 mod gemm;
 mod nest;
 mod text;
 mod verify;
 
+pub use beside::beside;
 pub use body::{Affine, Body, Bound, Instr, Reg, RegDecl, Ty};
 pub use gemm::{Gemm, PackSource};
 pub use nest::{Nest, Sequence, Stage, TileAxis};
@@ -44,8 +46,8 @@ pub struct Param {
 /// Phases separated by barriers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Loops over tiles.
-    Nest(Nest),
+    /// Loops over tiles. Several nests run side by side: none reads what another writes.
+    Nests(Vec<Nest>),
     /// A matrix product with packing bodies and an epilogue body.
     Gemm(Gemm),
 }

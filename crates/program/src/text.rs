@@ -147,6 +147,14 @@ impl Display for Nest {
     }
 }
 
+fn side_by_side(f: &mut Formatter<'_>, nests: &[Nest]) -> fmt::Result {
+    for (number, nest) in nests.iter().enumerate() {
+        f.write_str(if number > 0 { "  beside\n" } else { "" })?;
+        write!(f, "{nest}")?;
+    }
+    Ok(())
+}
+
 fn stages(f: &mut Formatter<'_>, stages: &[Stage]) -> fmt::Result {
     for stage in stages {
         write!(f, "    stage loop {}", axes(&stage.inner))?;
@@ -207,7 +215,7 @@ impl Display for TileProgram {
         }
         for phase in &self.phases {
             match phase {
-                Phase::Nest(nest) => write!(f, "{nest}")?,
+                Phase::Nests(nests) => side_by_side(f, nests)?,
                 Phase::Gemm(gemm) => write!(f, "{gemm}")?,
             }
         }

@@ -15,7 +15,7 @@ type Check = std::result::Result<(), String>;
 pub fn verify(program: &TileProgram) -> Result<()> {
     for (number, phase) in program.phases.iter().enumerate() {
         let checked = match phase {
-            Phase::Nest(nest) => check_nest(program, nest),
+            Phase::Nests(nests) => nests.iter().try_for_each(|nest| check_nest(program, nest)),
             Phase::Gemm(gemm) => check_gemm(program, gemm),
         };
         checked.map_err(|why| Error::internal(format!("tile program {}, phase {number}: {why}", program.name)))?;
@@ -393,16 +393,16 @@ mod tests {
         TileProgram {
             name: "t".into(),
             params: vec![param(Access::Read), param(Access::Write)],
-            phases: vec![Phase::Nest(nest)],
+            phases: vec![Phase::Nests(vec![nest])],
             checks: vec![],
         }
     }
 
     fn broken(change: impl Fn(&mut TileProgram, &mut Nest)) -> String {
         let mut p = program();
-        let Phase::Nest(mut nest) = p.phases.remove(0) else { unreachable!("a nest") };
-        change(&mut p, &mut nest);
-        p.phases.push(Phase::Nest(nest));
+        let Phase::Nests(mut nests) = p.phases.remove(0) else { unreachable!("a nest") };
+        change(&mut p, &mut nests[0]);
+        p.phases.push(Phase::Nests(nests));
         verify(&p).unwrap_err().to_string()
     }
 

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use program::{Access, Affine, Instr, Nest, Param, Reg, RegDecl, Stage, TileAxis, Ty};
-use runtime::{CheckSink, PreparedNest, ThreadPool, prepare_nest, run_nest};
+use runtime::{CheckSink, PreparedNest, ThreadPool, prepare_nest, run_nests};
 use scalar::{Combiner, DType, ScalarOp as S};
 
 const COLS: usize = 1024;
@@ -176,7 +176,7 @@ fn main() {
             prepared.stream = stream;
             let sink = CheckSink::new();
             // SAFETY: the pointers are valid for the declared elements and used by this nest only.
-            let ns = time(n, || unsafe { run_nest(&prepared, &ptrs, &pool, &sink) });
+            let ns = time(n, || unsafe { run_nests(std::slice::from_ref(&prepared), &ptrs, &pool, &sink) });
             println!("  {name:24} {ns:7.3}   {:5.2} x memcpy", ns / copy);
         }
     }

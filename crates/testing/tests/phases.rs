@@ -128,3 +128,37 @@ fn sums_of_what_does_not_vary() {
         Tolerance::CLOSE,
     );
 }
+
+#[test]
+fn independent_kernels_side_by_side() {
+    agrees(
+        "func f(x: f64[n, 40], y: f32[n, 3], z: f64[200]) -> (sum, e, g, best) {
+           %3 = reduce.sum %0 [0, 1] : f64[]
+           %4 = exp %1 : f32[n, 3]
+           %5 = iota 9 : i64[9]
+           %6 = gather %2, %5 [0] : f64[9]
+           %7 = reduce.argmax %1 [0] : (f32[3], i64[3])
+           %8 = result %7 [1] : i64[3]
+           return sum = %3, e = %4, g = %6, best = %8
+         }",
+        1,
+        Tolerance::CLOSE,
+    );
+}
+
+#[test]
+fn concat_of_computed_parts() {
+    agrees(
+        "func f(x: f64[n, 7], y: f64[n, 70], z: f64[2, 77]) -> (r) {
+           %3 = exp %0 : f64[n, 7]
+           %4 = sqrt %1 : f64[n, 70]
+           %5 = concat %3, %4 [1] : f64[n, 77]
+           %6 = neg %2 : f64[2, 77]
+           %7 = concat %6, %5, %6 [0] : f64[n + 4, 77]
+           %8 = abs %7 : f64[n + 4, 77]
+           return r = %8
+         }",
+        1,
+        Tolerance::CLOSE,
+    );
+}

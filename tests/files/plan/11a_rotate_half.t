@@ -17,4 +17,4 @@ func rotate_half(x: f32[8, 12, 128, 64], cos: f32[128, 64], sin: f32[128, 64]) -
 }
 ----
 1 kernels
-k0_neg_concat_mul_add: Pointwise (8 × 12 × 128 × 64 | ) members %5 %6 %7 %10 %13 %14 -> %14; read 3211264 written 3145728 flops 3932160
+k0_neg_concat_mul_add: Pointwise (8 × 12 × 128 × 64 | ) members %5 %6 %7 %10 %13 %14 -> %14; read 3211264 written 3145728 flops 3538944

@@ -19,4 +19,4 @@ func rope(x: f32[8, 12, 128, 64], cos: f32[128, 32], sin: f32[128, 32]) -> (y) {
 }
 ----
 1 kernels
-k0_rope: Pointwise (8 × 12 × 128 × 64 | ) members %7 %10 %11 %12 %13 %14 %15 -> %15; read 3178496 written 3145728 flops 5505024
+k0_rope: Pointwise (8 × 12 × 128 × 64 | ) members %7 %10 %11 %12 %13 %14 %15 -> %15; read 3178496 written 3145728 flops 3145728

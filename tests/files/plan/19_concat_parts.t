@@ -16,9 +16,5 @@ func concat_parts(x: f32[512, 256], y: f32[512, 512], z: f32[512, 256]) -> (y) {
   return y = %13
 }
 ----
-3 kernels
-k0_exp: Pointwise (512 × 256 | ) members %3 -> %3; read 524288 written 524288 flops 786432
-k1_tanh: Pointwise (512 × 512 | ) members %4 -> %4; read 1048576 written 1048576 flops 1572864
-k2_mul_concat_relu: Pointwise (512 × 1024 | ) members %8 %9 %13 -> %13; read 2097152 written 2097152 flops 2097152
-F08 %4 f32[512, 512] of k1_tanh -> k2_mul_concat_relu: would take 23.2 µs longer
-F08 %3 f32[512, 256] of k0_exp -> k2_mul_concat_relu: would take 141.2 µs longer
+1 kernels
+k0_exp_tanh_mul_concat_and_1: Pointwise (512 × 1024 | ) members %3 %4 %8 %9 %13 -> %13; read 2097152 written 2097152 flops 3932160

@@ -17,4 +17,4 @@ func rotate_half(x: f32[b, 12, s, 64], cos: f32[s, 64], sin: f32[s, 64]) -> (y) 
 }
 ----
 1 kernels
-k0_neg_concat_mul_add: Pointwise (b × 12 × s × 64 | ) members %5 %6 %7 %10 %13 %14 -> %14; read 50397184 written 50331648 flops 62914560
+k0_neg_concat_mul_add: Pointwise (b × 12 × s × 64 | ) members %5 %6 %7 %10 %13 %14 -> %14; read 50397184 written 50331648 flops 56623104

@@ -19,4 +19,4 @@ func rope(x: f32[b, 12, s, 64], cos: f32[s, 32], sin: f32[s, 32]) -> (y) {
 }
 ----
 1 kernels
-k0_rope: Pointwise (b × 12 × s × 64 | ) members %7 %10 %11 %12 %13 %14 %15 -> %15; read 50364416 written 50331648 flops 88080384
+k0_rope: Pointwise (b × 12 × s × 64 | ) members %7 %10 %11 %12 %13 %14 %15 -> %15; read 50364416 written 50331648 flops 50331648

@@ -10,7 +10,7 @@ use super::ceilings::Caches;
 use super::gemm::PreparedGemm;
 use super::launch::Launch;
 use super::threads::ThreadPool;
-use super::vm::{CheckSink, PreparedNest, prepare_nest, run_nest};
+use super::vm::{CheckSink, PreparedNest, prepare_nest, run_nests};
 use crate::memory::{Buffer, Pool};
 
 /// A CPU with its pool of memory and of threads. Any number of threads may launch on one device at the same time.
@@ -43,7 +43,7 @@ pub struct Prepared {
 }
 
 enum PreparedPhase {
-    Nest(Box<PreparedNest>),
+    Nests(Vec<PreparedNest>),
     Gemm(PreparedGemm),
 }
 
@@ -88,10 +88,11 @@ impl Device {
         program::verify(&program)?;
         let phase = |phase: &Phase| -> Result<PreparedPhase> {
             Ok(match phase {
-                Phase::Nest(nest) => {
-                    let mut nest = prepare_nest(nest, &program.params)?;
-                    nest.stream = written_bytes(&program.params) > self.caches.l3 as u64;
-                    PreparedPhase::Nest(Box::new(nest))
+                Phase::Nests(nests) => {
+                    let mut nests = nests.iter().map(|n| prepare_nest(n, &program.params)).collect::<Result<Vec<_>>>()?;
+                    let stream = written_bytes(&program.params) > self.caches.l3 as u64;
+                    nests.iter_mut().for_each(|n| n.stream = stream);
+                    PreparedPhase::Nests(nests)
                 }
                 Phase::Gemm(gemm) => PreparedPhase::Gemm(PreparedGemm::new(gemm, &program.params)?),
             })
@@ -121,7 +122,7 @@ impl Device {
         for phase in &prepared.phases {
             match phase {
                 // SAFETY: the program was verified, and every argument covers its parameter's elements.
-                PreparedPhase::Nest(nest) => unsafe { run_nest(nest, &params, &self.threads, &sink) },
+                PreparedPhase::Nests(nests) => unsafe { run_nests(nests, &params, &self.threads, &sink) },
                 // SAFETY: as above.
                 PreparedPhase::Gemm(gemm) => unsafe { gemm.run(&launch) }?,
             }

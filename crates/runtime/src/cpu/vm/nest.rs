@@ -1,5 +1,7 @@
 //! Runs loop nests: grid points over threads, stages and inner loops at each.
 
+use std::ops::Range;
+
 use base::Result;
 use program::{Nest, Param};
 use smallvec::SmallVec;
@@ -174,24 +176,36 @@ struct Run<'a> {
 // SAFETY: grid points write disjoint memory (or the nest is serial), so threads may share the pointers.
 unsafe impl Sync for Run<'_> {}
 
-/// Runs a nest on all workers of the pool. Results do not depend on the number of workers.
+/// Runs nests side by side on all workers of the pool. Results do not depend on the number of workers.
 ///
 /// # Safety
-/// `ptrs` holds one pointer per parameter of the program that the nest was prepared for, valid for the parameter's
-/// elements, and nothing else touches that memory meanwhile.
-pub unsafe fn run_nest(nest: &PreparedNest, ptrs: &[*mut u8], pool: &ThreadPool, sink: &CheckSink) {
-    let run = Run { nest, ptrs, sink };
-    if nest.serial || nest.points <= 1 || nest.work < SMALL || pool.threads() == 1 {
+/// `ptrs` holds one pointer per parameter of the program that the nests were prepared for, valid for the parameter's
+/// elements; no nest reads what another writes, and nothing else touches that memory meanwhile.
+pub unsafe fn run_nests(nests: &[PreparedNest], ptrs: &[*mut u8], pool: &ThreadPool, sink: &CheckSink) {
+    let run = move |nest| Run { nest, ptrs, sink };
+    let work = nests.iter().fold(0usize, |sum, n| sum.saturating_add(n.work));
+    let tasks = nests.iter().all(|n| n.points <= 1) && nests.len() <= 1;
+    if tasks || work < SMALL || pool.threads() == 1 {
         // SAFETY: same contract.
-        unsafe { run.points(0, nest.points) };
+        nests.iter().for_each(|n| unsafe { run(n).points(0, n.points) });
         return;
     }
-    let chunk = nest.points.div_ceil(pool.threads() * CHUNKS_PER_WORKER);
-    pool.run(nest.points.div_ceil(chunk), &|task, _| {
-        let start = task * chunk;
+    let parts = nests.iter().flat_map(|n| chunks(n, work, pool.threads()).map(move |points| (run(n), points)));
+    let parts: Vec<(Run<'_>, Range<usize>)> = parts.collect();
+    pool.run(parts.len(), &|task, _| {
+        let (run, points) = &parts[task];
         // SAFETY: same contract; tasks take disjoint grid points.
-        unsafe { run.points(start, (start + chunk).min(run.nest.points)) };
+        unsafe { run.points(points.start, points.end) };
     });
+}
+
+/// Ranges of a nest's grid points, of about equal work: its share of all chunks, or one where points must run in order.
+fn chunks(nest: &PreparedNest, all: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
+    let share = (threads * CHUNKS_PER_WORKER) as f64 * nest.work as f64 / all as f64;
+    let count = if nest.serial { 1 } else { (share.ceil() as usize).clamp(1, nest.points.max(1)) };
+    let chunk = nest.points.div_ceil(count).max(1);
+    let points = nest.points;
+    (0..points.div_ceil(chunk)).map(move |k| k * chunk..((k + 1) * chunk).min(points))
 }
 
 impl Run<'_> {

@@ -298,6 +298,6 @@ fn streaming_stores_write_the_same() {
     prepared.stream = true;
     let ptrs: Vec<*mut u8> = data.iter_mut().map(Data::ptr).collect();
     // SAFETY: as in `run`.
-    unsafe { run_nest(&prepared, &ptrs, &ThreadPool::new(2), &CheckSink::new()) };
+    unsafe { run_nests(std::slice::from_ref(&prepared), &ptrs, &ThreadPool::new(2), &CheckSink::new()) };
     assert_eq!(data[1].bytes, expected[1].bytes);
 }

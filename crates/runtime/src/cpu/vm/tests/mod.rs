@@ -8,7 +8,7 @@ mod rows;
 use program::{Access, Affine, Bound, Instr, Nest, Param, Reg, RegDecl, Stage, TileAxis, Ty};
 use scalar::{Combiner, DType, Scalar, ScalarOp};
 
-use super::{CheckSink, prepare_nest, run_nest};
+use super::{CheckSink, prepare_nest, run_nests};
 use crate::cpu::threads::ThreadPool;
 
 /// Deterministic random numbers (splitmix64).
@@ -154,7 +154,7 @@ pub(super) fn run(nest: &Nest, data: &[Data], threads: usize) -> (Vec<Data>, Opt
     let program = program::TileProgram {
         name: "test".into(),
         params: params.clone(),
-        phases: vec![program::Phase::Nest(nest.clone())],
+        phases: vec![program::Phase::Nests(vec![nest.clone()])],
         checks: vec!["index out of range".into()],
     };
     program::verify(&program).unwrap_or_else(|e| panic!("{e}\n{program}"));
@@ -162,7 +162,7 @@ pub(super) fn run(nest: &Nest, data: &[Data], threads: usize) -> (Vec<Data>, Opt
     let ptrs: Vec<*mut u8> = data.iter_mut().map(Data::ptr).collect();
     let sink = CheckSink::new();
     // SAFETY: the program is verified and the pointers are those of its parameters.
-    unsafe { run_nest(&prepared, &ptrs, &ThreadPool::new(threads), &sink) };
+    unsafe { run_nests(std::slice::from_ref(&prepared), &ptrs, &ThreadPool::new(threads), &sink) };
     (data, sink.take(&program.checks))
 }
 

@@ -302,8 +302,9 @@ impl<'a> Build<'a> {
         let outer = self.free_of_all(at);
         if let Some(index) = self.places.get(&operand).filter(|p| is_kept(p, axes, at)) {
             let over = self.free_of_all(index).minus(outer);
-            let plain = axes.iter().all(|&d| index[d].as_var().is_some() || index[d].is_zero());
-            if plain && over.iter().count() == axes.iter().filter(|&&d| !index[d].is_zero()).count() {
+            let shape = self.graph.shape(operand);
+            let long = || axes.iter().filter(|&&d| !shape[d].is_one());
+            if long().all(|&d| index[d].as_var().is_some()) && over.iter().count() == long().count() {
                 return (index.clone(), over);
             }
         }

@@ -121,7 +121,8 @@ fn legal_mixed(comp: &Comp) -> Result<(), Refusal> {
     legal_row(comp)
 }
 
-/// Inner loops of the stages must nest: each stage's inner axes contain or are contained in the next one's.
+/// Inner loops of the stages must nest (each stage's inner axes contain or are contained in the next one's) or have no axis
+/// in common.
 fn legal_row(comp: &Comp) -> Result<(), Refusal> {
     let inner = comp.inner();
     let mut sets: Vec<AxisSet> = Vec::new();
@@ -142,7 +143,7 @@ fn legal_row(comp: &Comp) -> Result<(), Refusal> {
     let in_pass = comp.stores.iter().filter(|s| domains[s.value as usize].is_none());
     sets.extend(in_pass.map(|s| comp.store_axes(s).and(inner)));
     sets.retain(|s| !s.is_empty());
-    let nested = |a: AxisSet, b: AxisSet| a.minus(b).is_empty() || b.minus(a).is_empty();
+    let nested = |a: AxisSet, b: AxisSet| a.minus(b).is_empty() || b.minus(a).is_empty() || a.and(b).is_empty();
     if sets.iter().any(|&a| sets.iter().any(|&b| !nested(a, b))) {
         return Err(Refusal::new(Code::F03, "inner loops over different axes"));
     }

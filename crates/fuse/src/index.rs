@@ -99,6 +99,7 @@ pub fn push(
     fresh: &mut dyn Iterator<Item = Sym>,
 ) -> Option<Vec<Sym>> {
     match view {
+        View::Reshape(_) if operand.iter().any(Sym::is_zero) => None,
         View::Reshape(_) => Some(reindex(operand, output, at, facts)),
         View::Permute(perm) => Some(perm.iter().map(|&axis| at[axis].clone()).collect()),
         View::Expand(_) => {

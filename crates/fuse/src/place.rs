@@ -104,6 +104,7 @@ fn down(b: &mut Build<'_>, node: NodeId, at: &[Sym]) -> Vec<(NodeId, Vec<Sym>)> 
     let n = b.graph.node(node);
     let same = |at: &[Sym]| n.args.iter().map(|&a| (a, at.to_vec())).collect();
     match &n.op {
+        Op::View(View::Reshape(_)) if b.graph.shape(node).iter().any(Sym::is_zero) => Vec::new(),
         Op::View(view @ (View::Reshape(_) | View::Permute(_) | View::Flip(_) | View::Expand(_))) => {
             let x = n.args[0];
             vec![(x, pull(view, b.graph.shape(x), b.graph.shape(node), at, &b.facts).index)]

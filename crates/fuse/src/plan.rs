@@ -282,10 +282,13 @@ fn place_values(graph: &Graph, values: &Values, chosen: &[Chosen], in_place: &BT
         };
         storage.insert(*v, place);
     }
+    // A value whose buffer changes hands cannot share it with the parts of a concat.
+    let overwritten: BTreeSet<NodeId> = in_place.iter().map(|w| values.value_of[graph.node(*w).args[0].index()]).collect();
     for c in chosen.iter().filter_map(|c| lone_concat(graph, c)) {
         let Op::Concat(axis) = graph.node(c).op else { continue };
         let args = &graph.node(c).args;
-        if !args.iter().all(|a| storage.get(a) == Some(&Storage::Own)) {
+        let own = args.iter().all(|a| storage.get(a) == Some(&Storage::Own));
+        if !own || args.iter().chain([&c]).any(|v| overwritten.contains(v)) {
             continue;
         }
         let mut start = Sym::from(0);

@@ -3,6 +3,8 @@
 //! Indices are flattened with the arguments' strides. Then axes are merged where every expression sees them as one, and
 //! split where expressions divide them, until accesses are affine (or cannot become so).
 
+use std::collections::BTreeMap;
+
 use base::Result;
 use kernel::{AxisSet, Def, ValueId};
 use scalar::{Combiner, DType, Scalar, ScalarOp, Var};
@@ -95,6 +97,13 @@ pub(crate) struct FlatStore {
     pub(crate) collides: bool,
 }
 
+/// What a stage must produce: accumulate a reduction, or store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Root {
+    Value(ValueId),
+    Store(usize),
+}
+
 /// A comp over concrete loop axes. Axes of extent 1 may remain in sets; they have no terms.
 #[derive(Clone, Debug)]
 pub(crate) struct Flat {
@@ -107,6 +116,8 @@ pub(crate) struct Flat {
     pub(crate) values: Vec<FlatValue>,
     pub(crate) stores: Vec<FlatStore>,
     pub(crate) frozen: Vec<bool>,
+    /// Ends of loops over axes that several stages share, where they are not the extent.
+    pub(crate) ends: BTreeMap<Root, SmallVec<[(usize, i64); 2]>>,
     limits: Vec<Option<i64>>,
 }
 
@@ -195,6 +206,7 @@ fn bind(request: &Request<'_>) -> Result<Flat> {
         values,
         stores,
         frozen: comp.args.iter().map(|a| a.frozen).collect(),
+        ends: BTreeMap::new(),
         limits,
         extents,
     })

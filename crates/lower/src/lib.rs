@@ -5,10 +5,12 @@
 //! * `schedule`: which axes are the grid, the rows and the columns
 //! * `partial`: reductions over parallel axes, in a main and a finish phase
 //! * `pieces`: one axis cut where a concat changes its part
+//! * `coalesce`: inner axes of different lengths as one
 //! * `nest`, `gemm`: stages and instructions
 //!
 //! Pure and quick (microseconds a kernel): executables lower again for each new size.
 
+mod coalesce;
 mod emit;
 mod flat;
 mod gemm;

@@ -13,7 +13,7 @@ use scalar::{Combiner, DType, ScalarOp};
 use smallvec::{SmallVec, smallvec};
 
 use crate::emit::Emit;
-use crate::flat::{Flat, FlatDef};
+use crate::flat::{Flat, FlatDef, Root};
 use crate::partial::{Block, Partial, components};
 use crate::schedule::Tiles;
 use crate::unsupported;
@@ -102,13 +102,6 @@ fn needed(flat: &Flat, partials: &[Partial]) -> Vec<bool> {
     needed
 }
 
-/// What a stage must produce: accumulate reductions, or store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Root {
-    Value(ValueId),
-    Store(usize),
-}
-
 struct Lowering<'a> {
     flat: &'a Flat,
     tiles: Tiles,
@@ -122,8 +115,19 @@ struct Lowering<'a> {
     after: Vec<Stage>,
 }
 
-/// Inner axes of a loop stage and its roots, keyed by (completed reductions, axes).
-type Plan = BTreeMap<(usize, AxisSet), Vec<Root>>;
+/// Roots of the loop stages.
+type Plan = BTreeMap<Loops, Vec<Root>>;
+
+/// One loop stage.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Loops {
+    /// Reductions that must be complete.
+    level: usize,
+    /// Inner axes.
+    axes: AxisSet,
+    /// Axes that end before their extent.
+    ends: SmallVec<[(usize, i64); 2]>,
+}
 
 impl Lowering<'_> {
     fn inner_of(&self, set: AxisSet) -> AxisSet {
@@ -133,14 +137,14 @@ impl Lowering<'_> {
     fn run(&mut self) -> Result<()> {
         let plan = self.plan();
         let resident = self.residents(&plan);
-        let levels: BTreeSet<usize> = plan.keys().map(|k| k.0).collect();
+        let levels: BTreeSet<usize> = plan.keys().map(|k| k.level).collect();
         for level in levels {
             self.prelude(level)?;
-            for ((_, axes), roots) in plan.iter().filter(|((l, _), _)| *l == level) {
-                let stored_already = |r: &Root| axes.is_empty() && matches!(r, Root::Store(_));
+            for (loops, roots) in plan.iter().filter(|(loops, _)| loops.level == level) {
+                let stored_already = |r: &Root| loops.axes.is_empty() && matches!(r, Root::Store(_));
                 let roots: Vec<Root> = roots.iter().copied().filter(|r| !stored_already(r)).collect();
                 if !roots.is_empty() {
-                    self.loop_stage(*axes, &roots, &resident)?;
+                    self.loop_stage(loops, &roots, &resident)?;
                 }
             }
         }
@@ -155,25 +159,29 @@ impl Lowering<'_> {
                 let operands = self.flat.operands(id);
                 let varies = operands.iter().fold(def.reduced(), |s, &o| s.union(self.flat.value(o).free));
                 let level = operands.iter().map(|&o| self.when[o as usize]).max().unwrap_or(0);
-                plan.entry((level, self.inner_of(varies))).or_default().push(Root::Value(id));
+                plan.entry(self.loops(level, varies, Root::Value(id))).or_default().push(Root::Value(id));
             }
         }
         for (i, s) in self.flat.stores.iter().enumerate() {
             let operands = self.flat.store_operands(s);
             let level = operands.iter().map(|&v| self.when[v as usize]).max().unwrap_or(0);
             let free = operands.iter().fold(self.flat.axes_of(&s.index), |set, &v| set.union(self.flat.value(v).free));
-            plan.entry((level, self.inner_of(free))).or_default().push(Root::Store(i));
+            plan.entry(self.loops(level, free, Root::Store(i))).or_default().push(Root::Store(i));
         }
         plan
+    }
+
+    fn loops(&self, level: usize, set: AxisSet, root: Root) -> Loops {
+        Loops { level, axes: self.inner_of(set), ends: self.flat.ends_of(root) }
     }
 
     /// Costly values that several loop stages over the same axes need, and that fit.
     fn residents(&self, plan: &Plan) -> BTreeSet<ValueId> {
         let mut stages_of: BTreeMap<ValueId, Vec<AxisSet>> = BTreeMap::new();
-        for ((_, axes), roots) in plan {
+        for (loops, roots) in plan {
             for v in self.reachable(roots) {
                 if !self.inner_of(self.flat.value(v).free).is_empty() {
-                    stages_of.entry(v).or_default().push(*axes);
+                    stages_of.entry(v).or_default().push(loops.axes);
                 }
             }
         }
@@ -254,7 +262,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn loop_stage(&mut self, axes: AxisSet, roots: &[Root], resident: &BTreeSet<ValueId>) -> Result<()> {
+    fn loop_stage(&mut self, loops: &Loops, roots: &[Root], resident: &BTreeSet<ValueId>) -> Result<()> {
+        let axes = loops.axes;
         let before = self.emit.have.clone();
         let mut stage = Stage::default();
         let mut finish = Vec::new();
@@ -281,6 +290,7 @@ impl Lowering<'_> {
         stage.code = self.emit.take_code();
         stage.finish = finish;
         stage.inner = self.flat.order.iter().copied().filter(|&a| axes.has(a)).collect();
+        stage.ends = loops.ends.clone();
         self.stages.push(stage);
         Ok(())
     }

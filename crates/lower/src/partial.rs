@@ -66,7 +66,10 @@ pub(crate) fn lower(mut flat: Flat, numerics: Numerics, program: &mut TileProgra
             return Ok(Vec::new());
         }
         let parts = pieces(flat).into_iter();
-        let nests = parts.map(|part| nest::lower(&part, tiles(&part), None, numerics, program));
+        let nests = parts.map(|mut part| {
+            part.coalesce();
+            nest::lower(&part, tiles(&part), None, numerics, program)
+        });
         return Ok(vec![Phase::Nests(nests.collect::<Result<_>>()?)]);
     }
     let crosses = crosses(&flat, &late, parallel);

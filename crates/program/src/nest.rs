@@ -62,6 +62,13 @@ pub struct Sequence {
     pub after: Vec<Stage>,
 }
 
+impl Stage {
+    /// Points of an axis that the stage's loops cover, of `extent` in all.
+    pub fn end(&self, axis: usize, extent: i64) -> i64 {
+        self.ends.iter().find(|e| e.0 == axis).map_or(extent, |e| e.1)
+    }
+}
+
 impl Sequence {
     /// Axes that are taken in order, outermost first.
     pub fn axes(&self) -> impl Iterator<Item = usize> {
@@ -86,6 +93,8 @@ pub struct Stage {
     pub init: Vec<(Combiner, SmallVec<[Reg; 3]>)>,
     /// Sequential loop axes, outermost first.
     pub inner: SmallVec<[usize; 6]>,
+    /// Where the loop over an inner axis ends, if before the axis's extent.
+    pub ends: SmallVec<[(usize, i64); 2]>,
     /// Runs at each step.
     pub code: Vec<Instr>,
     /// Runs once after the loops.

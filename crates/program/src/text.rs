@@ -158,6 +158,9 @@ fn side_by_side(f: &mut Formatter<'_>, nests: &[Nest]) -> fmt::Result {
 fn stages(f: &mut Formatter<'_>, stages: &[Stage]) -> fmt::Result {
     for stage in stages {
         write!(f, "    stage loop {}", axes(&stage.inner))?;
+        for (axis, end) in &stage.ends {
+            write!(f, ", a{axis} to {end}")?;
+        }
         for (combiner, accs) in &stage.init {
             write!(f, "; {} = {}", list(accs), combiner.info().name)?;
         }

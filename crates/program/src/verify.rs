@@ -31,7 +31,7 @@ fn ensure(ok: bool, why: impl FnOnce() -> String) -> Check {
 struct Scope<'a> {
     program: &'a TileProgram,
     regs: &'a [RegDecl],
-    extents: &'a [i64],
+    extents: Vec<i64>,
     row_axis: Option<usize>,
     col_axis: Option<usize>,
     /// Products whose accumulators an epilogue may read.
@@ -64,7 +64,7 @@ fn check_nest(program: &TileProgram, nest: &Nest) -> Check {
     let mut scope = Scope {
         program,
         regs: &nest.regs,
-        extents: &nest.extents,
+        extents: nest.extents.clone(),
         row_axis: nest.rows.map(|t| t.axis),
         col_axis: nest.cols.map(|t| t.axis),
         accs: 0,
@@ -72,6 +72,9 @@ fn check_nest(program: &TileProgram, nest: &Nest) -> Check {
         defined: vec![false; nest.regs.len()],
     };
     for stage in nest.all_stages() {
+        let ends = stage.ends.iter().all(|&(a, end)| stage.inner.contains(&a) && (1..=nest.extents[a]).contains(&end));
+        ensure(ends, || format!("ends {:?} of loops over {:?}", stage.ends, stage.inner))?;
+        scope.extents = (0..axes).map(|a| stage.end(a, nest.extents[a])).collect();
         for (combiner, accs) in &stage.init {
             scope.states(*combiner, accs)?;
             accs.iter().for_each(|&r| scope.defined[usize::from(r)] = true);
@@ -122,7 +125,7 @@ fn check_gemm(program: &TileProgram, gemm: &Gemm) -> Check {
         program,
         // Bodies outlive the check.
         regs: &[],
-        extents: &[],
+        extents: Vec::new(),
         row_axis,
         col_axis,
         accs,
@@ -137,7 +140,7 @@ fn check_gemm(program: &TileProgram, gemm: &Gemm) -> Check {
     for (number, source) in gemm.sources.iter().enumerate() {
         match source {
             PackSource::Direct { param, index, mask, .. } => {
-                let direct = Scope { regs: &[], extents: &extents, ..scope(&Body::default(), None, None, 0) };
+                let direct = Scope { regs: &[], extents: extents.clone(), ..scope(&Body::default(), None, None, 0) };
                 direct.access(*param, index, mask, false)?;
             }
             PackSource::Computed { body, result, .. } => {
@@ -145,7 +148,7 @@ fn check_gemm(program: &TileProgram, gemm: &Gemm) -> Check {
                 let is_b = gemm.products.iter().any(|p| p.1 == number);
                 ensure(is_a != is_b, || format!("computed source {number} is both kinds of operand, or none"))?;
                 let (rows, cols) = if is_a { (last(1), last(3)) } else { (last(3), last(2)) };
-                let mut computed = Scope { regs: &body.regs, extents: &extents, ..scope(body, rows, cols, 0) };
+                let mut computed = Scope { regs: &body.regs, extents: extents.clone(), ..scope(body, rows, cols, 0) };
                 computed.list(&body.code)?;
                 let ty = computed.reg(*result)?.ty;
                 ensure(computed.defined[usize::from(*result)] && ty == gemm.ty, || {
@@ -165,7 +168,7 @@ fn check_gemm(program: &TileProgram, gemm: &Gemm) -> Check {
             }
         }
     }
-    Scope { regs: &body.regs, extents: &whole, ..scope(body, last(1), last(2), accs) }.list(&body.code)
+    Scope { regs: &body.regs, extents: whole, ..scope(body, last(1), last(2), accs) }.list(&body.code)
 }
 
 impl Scope<'_> {

@@ -102,14 +102,27 @@ fn softmax(rows: i64) -> Nest {
     let inner = || [1usize].into_iter().collect();
     let init = |c, r: Reg| vec![(c, [r].into_iter().collect())];
     let stages = vec![
-        Stage { init: init(Combiner::Max, 1), inner: inner(), code: vec![load(0), reduce(Combiner::Max, 1, 0)], finish: vec![] },
+        Stage {
+            init: init(Combiner::Max, 1),
+            inner: inner(),
+            ends: Default::default(),
+            code: vec![load(0), reduce(Combiner::Max, 1, 0)],
+            finish: vec![],
+        },
         Stage {
             init: init(Combiner::Sum, 4),
             inner: inner(),
+            ends: Default::default(),
             code: vec![load(7), op(S::Sub, 2, &[7, 1]), op(S::Exp, 3, &[2]), reduce(Combiner::Sum, 4, 3)],
             finish: vec![op(S::Recip, 5, &[4])],
         },
-        Stage { init: vec![], inner: inner(), code: vec![op(S::Mul, 6, &[3, 5]), store(6)], finish: vec![] },
+        Stage {
+            init: vec![],
+            inner: inner(),
+            ends: Default::default(),
+            code: vec![op(S::Mul, 6, &[3, 5]), store(6)],
+            finish: vec![],
+        },
     ];
     nest(rows, &[0], COLS, regs, stages)
 }
@@ -120,6 +133,7 @@ fn reduction(rows: i64, combiner: Combiner) -> Nest {
     let stage = Stage {
         init: vec![(combiner, [1].into_iter().collect())],
         inner: [1usize].into_iter().collect(),
+        ends: Default::default(),
         code: vec![load(0), reduce(combiner, 1, 0)],
         finish: vec![Instr::Store { param: 1, index: first, mask: vec![], src: 1 }],
     };

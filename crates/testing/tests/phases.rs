@@ -162,3 +162,75 @@ fn concat_of_computed_parts() {
         Tolerance::CLOSE,
     );
 }
+
+#[test]
+fn inner_loops_of_different_lengths() {
+    agrees(
+        "func f(x: f64[n, 1400], w: f64[n, 30]) -> (y, m, z) {
+           %2 = reduce.max %0 [1] : f64[n]
+           %3 = view.reshape %2 [n, 1] : f64[n, 1]
+           %4 = view.expand %3 [n, 1400] : f64[n, 1400]
+           %5 = sub %0, %4 : f64[n, 1400]
+           %6 = exp %5 : f64[n, 1400]
+           %7 = reduce.sum %6 [1] : f64[n]
+           %8 = view.slice %6 start [0, 700] len [n, 700] step [1, 1] : f64[n, 700]
+           %9 = view.slice %6 start [0, 0] len [n, 700] step [1, 1] : f64[n, 700]
+           %10 = mul %8, %9 : f64[n, 700]
+           %11 = reduce.min %10 [1] : f64[n]
+           %12 = view.reshape %7 [n, 1] : f64[n, 1]
+           %13 = view.expand %12 [n, 30] : f64[n, 30]
+           %14 = div %1, %13 : f64[n, 30]
+           return y = %10, m = %11, z = %14
+         }",
+        1,
+        Tolerance::CLOSE,
+    );
+}
+
+/// Without fusion a concat is free: its parts are computed in place. Neither may share a buffer that changes hands.
+#[test]
+fn an_overwritten_concat_leaves_its_parts_alone() {
+    let graph = text::parse(
+        "test",
+        "func f(x: i32[4, 2], i: i64[3]) -> (w, part) {
+           %2 = neg %0 : i32[4, 2]
+           %3 = concat %0, %2 [0] : i32[8, 2]
+           %4 = const i64 0 : i64[]
+           %5 = view.reshape %1 [3, 1] : i64[3, 1]
+           %6 = view.expand %5 [3, 2] : i64[3, 2]
+           %7 = view.slice %0 start [0, 0] len [3, 2] step [1, 1] : i32[3, 2]
+           %8 = write.add.indices %3, %7, %6 [0] : i32[8, 2]
+           return w = %8, part = %2
+         }",
+    )
+    .expect("a program");
+    let x = HostTensor::from_i64s(scalar::DType::I32, &[4, 2], &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let inputs = [x, HostTensor::from_i64s(scalar::DType::I64, &[3], &[4, 4, 5])];
+    let want = interp::run(&graph, &inputs, interp::Options { wide: false }).expect("the oracle runs");
+    for fuse in [true, false] {
+        let got = run_compiled(&graph, &inputs, &Config { fuse, ..Config::default() }).expect("a run");
+        compare(&want, &got, Tolerance::Exact).unwrap_or_else(|e| panic!("fuse {fuse}: {e}"));
+    }
+}
+
+#[test]
+fn reductions_of_nothing_are_placed_by_their_own_shape() {
+    for program in [
+        "func f(x: f32[1, 0]) -> (a, b) {
+           %1 = reduce.min %0 [1] : f32[1]
+           %2 = reduce.min %0 [0, 1] : f32[]
+           return a = %2, b = %1
+         }",
+        "func f(x: i64[3, 2, 0]) -> (y) {
+           %1 = view.reshape %0 [1, 3, 2, 0] : i64[1, 3, 2, 0]
+           %2 = view.expand %1 [5, 3, 2, 0] : i64[5, 3, 2, 0]
+           %3 = reduce.max %2 [1] : i64[5, 2, 0]
+           %4 = view.reshape %3 [5, 1, 2, 0] : i64[5, 1, 2, 0]
+           %5 = neg %4 : i64[5, 1, 2, 0]
+           %6 = reduce.prod %5 [1, 3] : i64[5, 2]
+           return y = %6
+         }",
+    ] {
+        agrees(program, 1, Tolerance::Exact);
+    }
+}

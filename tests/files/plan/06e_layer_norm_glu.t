@@ -39,8 +39,5 @@ func layer_norm_glu(x: f32[512, 1536], w: frozen f32[1536], b: frozen f32[1536])
   return y = %36
 }
 ----
-2 kernels
-k0_layer_norm: Row (512 | 1536) members %3 %8 %10 %11 %12 %14 %18 -> %10 %18; read 3145728 written 3147776 flops 3148288
-k1_layer_norm_sigmoid_mul: Pointwise (512 × 768 | ) members %19 %21 %24 %27 %30 %31 -> %31; read 3160064 written 1572864 flops 5112832
-F03 %10 f32[512, 1536] of k0_layer_norm -> k1_layer_norm_sigmoid_mul: inner loops over different axes
-F03 %18 f32[512, 1] of k0_layer_norm -> k1_layer_norm_sigmoid_mul: inner loops over different axes
+1 kernels
+k0_layer_norm_sigmoid_mul: Row (512 | 1536 × 768) members %3 %8 %10 %11 %12 %14 %18 %19 %21 %24 %27 %30 %31 -> %31; read 3158016 written 1572864 flops 9047552

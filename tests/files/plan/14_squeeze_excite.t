@@ -39,13 +39,11 @@ func squeeze_excite(
   return y = %32
 }
 ----
-5 kernels
+4 kernels
 k0_global_avg_pool: Row (96 | 56 × 56) members %7 %12 -> %12; read 1204224 written 384 flops 301248
 k1_conv: Row (24 | 96) members %14 %16 -> %16; read 9696 written 96 flops 4632
-k2_relu_conv: Row (96 | 24) members %20 %22 %24 -> %24; read 9696 written 384 flops 4728
-k3_sigmoid_mul: Pointwise (96 × 56 × 56 | ) members %25 %27 -> %27; read 1204608 written 1204224 flops 301632
-k4_conv: Contraction (32 × 56 × 56 | 96) members %29 %32 -> %32; read 1216640 written 401408 flops 19367936
-F13 %27 f32[1, 96, 56, 56] of k3_sigmoid_mul -> k4_conv: would take 57.2 µs longer
+k2_relu_conv_sigmoid_mul: Row (96 | 56 × 56 × 24) members %20 %22 %24 %25 %27 -> %27; read 1213920 written 1204224 flops 306360
+k3_conv: Contraction (32 × 56 × 56 | 96) members %29 %32 -> %32; read 1216640 written 401408 flops 19367936
+F07 %27 f32[1, 96, 56, 56] of k2_relu_conv_sigmoid_mul -> k3_conv: 2 products in one kernel
 F13 %12 f32[1, 96, 1, 1] of k0_global_avg_pool -> k1_conv: would take 0.6 µs longer
-F03 %24 f32[1, 96, 1, 1] of k2_relu_conv -> k3_sigmoid_mul: inner loops over different axes
-F13 %16 f32[1, 24, 1, 1] of k1_conv -> k2_relu_conv: would take 0.0 µs longer
+F04 %16 f32[1, 24, 1, 1] of k1_conv -> k2_relu_conv_sigmoid_mul: reductions over different parallel axes need a second pass

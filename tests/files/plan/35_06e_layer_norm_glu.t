@@ -39,8 +39,5 @@ func layer_norm_glu(x: f32[s, 1536], w: frozen f32[1536], b: frozen f32[1536]) -
   return y = %36
 }
 ----
-2 kernels
-k0_layer_norm: Row (s | 1536) members %3 %8 %10 %11 %12 %14 %18 -> %10 %18; read 786432 written 786944 flops 787072
-k1_layer_norm_sigmoid_mul: Pointwise (s × 768 | ) members %19 %21 %24 %27 %30 %31 -> %31; read 799232 written 393216 flops 1278208
-F03 %10 f32[s, 1536] of k0_layer_norm -> k1_layer_norm_sigmoid_mul: inner loops over different axes
-F03 %18 f32[s, 1] of k0_layer_norm -> k1_layer_norm_sigmoid_mul: inner loops over different axes
+1 kernels
+k0_layer_norm_sigmoid_mul: Row (s | 1536 × 768) members %3 %8 %10 %11 %12 %14 %18 %19 %21 %24 %27 %30 %31 -> %31; read 798720 written 393216 flops 2261888

@@ -101,7 +101,8 @@ pub fn prepare_nest(nest: &Nest, params: &[Param]) -> Result<PreparedNest> {
     let grid: SmallVec<[Loop; 6]> = nest.grid.iter().map(|&a| step(a)).collect();
     let mut plans = nest.all_stages().enumerate().map(|(s, stage)| {
         let number = |k: usize| (!code.lists[3 * s + k].is_empty()).then_some(3 * s + k);
-        let inner: SmallVec<[Loop; 6]> = stage.inner.iter().map(|&a| step(a)).collect();
+        let over = |&a: &usize| Loop { extent: stage.end(a, nest.extents[a]), ..step(a) };
+        let inner: SmallVec<[Loop; 6]> = stage.inner.iter().map(over).collect();
         let trips = inner.iter().map(Loop::count).product();
         StagePlan { init: number(0), code: number(1), finish: number(2), inner, trips }
     });
@@ -268,8 +269,9 @@ impl Run<'_> {
         let Some(list) = list else { return };
         let size = |tiled: Option<Tiled>| {
             let Some(t) = tiled else { return 1 };
-            let covered = t.everywhere || stage.is_some_and(|s| s.inner.iter().any(|l| l.axis == t.axis));
-            if covered { t.tile.min((self.nest.extents[t.axis] - index[t.axis]) as usize) } else { 1 }
+            let looped = stage.and_then(|s| s.inner.iter().find(|l| l.axis == t.axis)).map(|l| l.extent);
+            let extent = looped.or(t.everywhere.then(|| self.nest.extents[t.axis]));
+            extent.map_or(1, |extent| t.tile.min((extent - index[t.axis]) as usize))
         };
         let tile = Tile {
             ptrs: self.ptrs,

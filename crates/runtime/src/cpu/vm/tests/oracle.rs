@@ -16,6 +16,7 @@ struct Machine<'a> {
     regs: Vec<Values>,
     index: Vec<i64>,
     in_block: bool,
+    extents: Vec<i64>,
     /// Combiner of each accumulator's group, and the group.
     dtypes: Vec<DType>,
 }
@@ -28,6 +29,7 @@ pub(super) fn run(nest: &Nest, data: &[Data]) -> Vec<Data> {
         regs: vec![Values::new(); nest.regs.len()],
         index: vec![0; nest.extents.len()],
         in_block: false,
+        extents: nest.extents.clone(),
         dtypes: super::super::types::infer(
             &nest.regs,
             &nest
@@ -51,7 +53,7 @@ impl Machine<'_> {
     fn loops(&mut self, axes: &[usize], f: &mut dyn FnMut(&mut Self)) {
         let Some((&axis, rest)) = axes.split_first() else { return f(self) };
         let step = self.tile(axis);
-        while self.index[axis] < self.nest.extents[axis] {
+        while self.index[axis] < self.extents[axis] {
             self.loops(rest, f);
             self.index[axis] += step;
         }
@@ -87,7 +89,10 @@ impl Machine<'_> {
                 self.init(*combiner, accs, &[]);
             }
             let inner = stage.inner.to_vec();
+            let whole = self.extents.clone();
+            stage.ends.iter().for_each(|&(a, end)| self.extents[a] = end);
             self.loops(&inner, &mut |m| m.code(&stage.code, &inner));
+            self.extents = whole;
             self.code(&stage.finish, &[]);
         }
     }
@@ -98,7 +103,7 @@ impl Machine<'_> {
         let at = self.index[t.axis];
         let in_block = self.in_block && self.nest.sequence.as_ref().is_some_and(|s| s.axes().any(|a| a == t.axis));
         let covered = in_block || self.nest.grid.contains(&t.axis) || inner.contains(&t.axis);
-        let end = if covered { (at + t.tile as i64).min(self.nest.extents[t.axis]) } else { at + 1 };
+        let end = if covered { (at + t.tile as i64).min(self.extents[t.axis]) } else { at + 1 };
         (at..end).collect()
     }
 

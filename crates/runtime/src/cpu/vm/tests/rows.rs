@@ -9,7 +9,7 @@ const F: DType = DType::F32;
 
 fn stage(init: Vec<(Combiner, &[Reg])>, inner: &[usize], code: Vec<Instr>, finish: Vec<Instr>) -> Stage {
     let init = init.into_iter().map(|(c, regs)| (c, regs.iter().copied().collect())).collect();
-    Stage { init, inner: inner.iter().copied().collect(), code, finish }
+    Stage { init, inner: inner.iter().copied().collect(), ends: SmallVec::new(), code, finish }
 }
 
 /// The registers that hold a combiner's state of elements of `dtype`.

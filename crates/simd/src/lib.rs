@@ -2,7 +2,7 @@
 //!
 //! They know elements and pointers only; a crate of their own because they take long to compile and seldom change.
 //!
-//! A loop is a type with a [`Loop`] impl whose body is plain Rust that LLVM vectorises; [`leaf`] instantiates it under the
+//! A loop is a type with a `Loop` impl whose body is plain Rust that LLVM vectorises; `leaf` instantiates it under the
 //! target features of this machine. All loops of one machine use one instruction set, and fused multiply-add is used only
 //! where a formula says so, so a value never depends on where in a vector, tile or fused kernel it was computed.
 

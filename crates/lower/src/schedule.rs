@@ -22,7 +22,7 @@ fn accesses(flat: &Flat) -> Vec<&Lin> {
     loads.chain(flat.stores.iter().map(|s| &s.index)).collect()
 }
 
-/// Columns go along the axis with the most unit-stride accesses (longer axes count more), rows along the axis that
+/// Columns go along the axis with the most elements accessed at unit stride (longer axes count more), rows along the axis that
 /// continues them in memory or, failing that, a parallel one.
 pub(crate) fn tiles(flat: &Flat) -> Tiles {
     let axes: Vec<usize> = flat.order.iter().copied().filter(|&a| flat.extents[a] > 1).collect();
@@ -36,15 +36,18 @@ pub(crate) fn tiles(flat: &Flat) -> Tiles {
         })
         .collect();
     let col_score = |a: usize| {
-        let unit = accesses.iter().map(|e| match e.coef(a).abs() {
-            1 => 4,
-            0 => 1,
-            2 => 1,
-            _ => -1,
+        let unit = accesses.iter().map(|e| {
+            let quick = match e.coef(a).abs() {
+                1 => 4.0,
+                0 | 2 => 1.0,
+                _ => -1.0,
+            };
+            quick * flat.points(flat.live(flat.axes_of(e))) as f64
         });
-        unit.sum::<i64>() * flat.extents[a].min(64)
+        unit.sum::<f64>() * flat.extents[a].min(64) as f64
     };
-    let Some(&col) = axes.iter().max_by_key(|&&a| (col_score(a), a)) else { return Tiles::default() };
+    let best = |a: &&usize, b: &&usize| col_score(**a).total_cmp(&col_score(**b)).then(a.cmp(b));
+    let Some(&col) = axes.iter().max_by(best) else { return Tiles::default() };
     let width = flat.extents[col].min(Body::MAX_TILE as i64) as usize;
     let room = Body::MAX_TILE / width;
     let row_score = |a: usize| {

@@ -313,14 +313,30 @@ impl<'a> State<'a> {
     fn siblings(&self, g: usize, value: NodeId, queue: &mut BinaryHeap<Candidate>) {
         let readers = &self.values.readers[value.index()];
         let Some(chosen) = self.group(g) else { return };
-        let Some(last) = readers.iter().rposition(|r| chosen.group.members.contains(r)) else { return };
-        if let Some(next) = readers.get(last + 1) {
+        let mut own = chosen.group.members.iter().filter_map(|m| readers.binary_search(m).ok());
+        let Some(first) = own.next() else { return };
+        let last = own.next_back().unwrap_or(first);
+        for next in [first.checked_sub(1), Some(last + 1)].into_iter().flatten().filter_map(|i| readers.get(i)) {
             queue.extend(self.of[next.index()].iter().filter_map(|&h| self.candidate(g, h, value)));
         }
-        let first = readers.iter().position(|r| chosen.group.members.contains(r)).unwrap_or(0);
-        if let Some(before) = first.checked_sub(1).and_then(|i| readers.get(i)) {
-            queue.extend(self.of[before.index()].iter().filter_map(|&h| self.candidate(g, h, value)));
+    }
+
+    /// Whether a merge would surely need more arguments than a kernel may have, told without building it: every output is
+    /// one, and so is everything that either reads and neither makes. A concat may read less than its parts.
+    fn too_many_args(&self, a: usize, b: usize) -> bool {
+        let (Some(ga), Some(gb)) = (self.group(a), self.group(b)) else { return false };
+        let (Some(ba), Some(bb)) = (&ga.built, &gb.built) else { return false };
+        let most = self.target.max_args;
+        if ba.args.len() + bb.args.len() <= most {
+            return false;
         }
+        let members: BTreeSet<NodeId> = ga.group.members.union(&gb.group.members).copied().collect();
+        if members.iter().any(|&m| matches!(self.graph.node(m).op, Op::Concat(_) | Op::Write(..))) {
+            return false;
+        }
+        let made = |v: &NodeId| Values::owner(self.graph, *v).is_some_and(|o| members.contains(&o));
+        let read: BTreeSet<NodeId> = ba.args.iter().chain(&bb.args).copied().filter(|v| !made(v)).collect();
+        self.outputs(&members).len() + read.len() > most
     }
 
     fn merge_all(&mut self, fuel: &mut u64) {
@@ -333,7 +349,7 @@ impl<'a> State<'a> {
             if *fuel == 0 {
                 return;
             }
-            if self.groups[a].is_none() || self.groups[b].is_none() || !tried.insert((a, b)) {
+            if self.groups[a].is_none() || self.groups[b].is_none() || !tried.insert((a, b)) || self.too_many_args(a, b) {
                 continue;
             }
             if let Ok(merged) = self.try_merge(a, b) {

@@ -8,14 +8,17 @@ use base::{Config, Error, Remark, Result};
 use fuse::{Kernel, Plan, Step, Storage};
 use graph::{Graph, HostTensor, Module, NodeId, Op};
 use kernel::Target;
-use runtime::{Arg, Array, Device};
+use runtime::{Arg, Array, Buffer, Device};
 use scalar::Var;
+use smallvec::SmallVec;
 
 use crate::compile::{Compiled, passes};
 use crate::dump;
 use crate::host::{dense, to_array, to_host};
-use crate::instance::{Instance, Ready, extents, layout, root};
+use crate::instance::{Instance, Ready, ReadyStep, Shown, place, root};
+use crate::instances::{Extents, Instances};
 use crate::region::Regions;
+use crate::values::{Kept, Values};
 
 /// A compiled module. Running it is re-entrant: every call has its own buffers.
 pub struct Executable {
@@ -24,9 +27,13 @@ pub struct Executable {
     pub(crate) config: Config,
     pub(crate) target: Target,
     pub(crate) device: Arc<Device>,
+    instances: Instances,
     frozen: Vec<Option<Array>>,
-    instances: Mutex<BTreeMap<Vec<i64>, Arc<Instance>>>,
-    once: OnceLock<BTreeMap<NodeId, Array>>,
+    /// Input nodes that are not frozen, with the number of their argument.
+    given: Vec<(NodeId, usize)>,
+    /// Frozen inputs by node, and those with what was computed of them once.
+    weights: Arc<Kept>,
+    kept: OnceLock<Arc<Kept>>,
     pub(crate) regions: Regions,
     /// Stored values whose buffers are free after each kernel.
     last_use: Vec<Vec<NodeId>>,
@@ -40,9 +47,6 @@ fn shared_device(threads: usize) -> Arc<Device> {
     let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
     devices.entry(threads).or_insert_with(|| Device::cpu(threads)).clone()
 }
-
-/// Values of one call, by root value.
-pub(crate) type Values = BTreeMap<NodeId, Array>;
 
 impl Executable {
     pub(crate) fn new(module: &Module, config: &Config) -> Result<Executable> {
@@ -61,15 +65,18 @@ impl Executable {
         let dump = dump::compiled(&module.graph, &compiled, config)?;
         let regions = Regions::new(&compiled.plan.graph, config)?;
         let last_use = last_uses(&compiled.plan);
+        let (given, weights) = input_nodes(&compiled.plan.graph, &frozen);
         Ok(Executable {
             source: module.graph.clone(),
             compiled,
             config: config.clone(),
             target,
             device,
+            instances: Instances::default(),
             frozen,
-            instances: Mutex::default(),
-            once: OnceLock::new(),
+            given,
+            weights: Arc::new(weights),
+            kept: OnceLock::new(),
             regions,
             last_use,
             dump,
@@ -92,7 +99,7 @@ impl Executable {
     }
 
     /// The device that runs it.
-    pub fn device(&self) -> &Device {
+    pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
@@ -102,7 +109,7 @@ impl Executable {
     /// Inputs that do not fit.
     pub fn remarks(&self, inputs: &[HostTensor]) -> Result<Vec<Remark>> {
         let shapes: Vec<&[usize]> = inputs.iter().map(HostTensor::shape).collect();
-        Ok(self.instance(self.bind(&shapes)?)?.remarks.clone())
+        Ok(self.instance(&shapes)?.remarks.clone())
     }
 
     /// The dimensions that inputs of these shapes bind, for [`Executable::report`].
@@ -141,64 +148,52 @@ impl Executable {
     /// Frees what nothing after kernel `n` needs.
     pub(crate) fn release(&self, n: usize, values: &mut Values) {
         for v in &self.last_use[n] {
-            values.remove(v);
+            values.release(*v);
         }
     }
 
     /// Binds inputs and dimensions, and brings in what runs once.
     pub(crate) fn start(&self, inputs: &[Array]) -> Result<(Arc<Instance>, Values)> {
         self.check_inputs(inputs)?;
-        let shapes: Vec<&[usize]> = inputs.iter().map(|a| a.shape.as_slice()).collect();
-        let instance = self.instance(self.bind(&shapes)?)?;
-        let mut values = Values::new();
-        let mut given = inputs.iter();
-        let plan = &self.compiled.plan;
-        let slots: Vec<Array> = self
-            .frozen
-            .iter()
-            .map(|f| match f {
-                Some(a) => Ok(a.clone()),
-                None => dense(self.device.pool(), given.next().ok_or_else(|| Error::invalid("too few inputs"))?),
-            })
-            .collect::<Result<_>>()?;
-        for id in plan.graph.ids() {
-            if let Op::Input(slot) = plan.graph.node(id).op {
-                values.insert(id, slots[slot as usize].clone());
+        let shapes: SmallVec<[&[usize]; 8]> = inputs.iter().map(|a| a.shape.as_slice()).collect();
+        let instance = self.instance(&shapes)?;
+        let given = self.given.iter().map(|&(node, n)| Ok((node, dense(self.device.pool(), &inputs[n])?)));
+        let given: Vec<(NodeId, Array)> = given.collect::<Result<_>>()?;
+        let kept = match self.kept.get() {
+            Some(kept) => kept,
+            None => {
+                let kept = self.run_once(&instance)?;
+                self.kept.get_or_init(|| Arc::new(kept))
             }
-        }
-        if plan.kernels.iter().any(|k| k.once) {
-            let kept = match self.once.get() {
-                Some(kept) => kept,
-                None => {
-                    let kept = self.run_once(&instance, values.clone())?;
-                    self.once.get_or_init(|| kept)
-                }
-            };
-            values.extend(kept.iter().map(|(v, a)| (*v, a.clone())));
-        }
+        };
+        let mut values = Values::new(kept.clone());
+        given.into_iter().for_each(|(node, array)| values.insert(node, array));
         Ok((instance, values))
     }
 
-    fn run_once(&self, instance: &Instance, mut values: Values) -> Result<Values> {
+    /// Frozen inputs, and what the kernels that run once make of them.
+    fn run_once(&self, instance: &Instance) -> Result<Kept> {
         let plan = &self.compiled.plan;
-        let mut kept = Values::new();
+        let mut values = Values::new(self.weights.clone());
+        let mut kept = Kept::clone(&self.weights);
         for (kernel, ready) in plan.kernels.iter().zip(&instance.kernels).filter(|(k, _)| k.once) {
             self.run_kernel(kernel, ready, instance, &mut values)?;
             for &v in &kernel.outputs {
                 let v = root(plan, v);
-                kept.extend(values.get(&v).map(|a| (v, a.clone())));
+                kept.insert(v, values.get(v)?.clone());
             }
         }
         Ok(kept)
     }
 
     fn check_inputs(&self, inputs: &[Array]) -> Result<()> {
-        let decls: Vec<_> = self.source.inputs.iter().filter(|d| !d.frozen).collect();
-        if decls.len() != inputs.len() {
-            let names: Vec<&str> = decls.iter().map(|d| d.name.as_str()).collect();
-            return Err(Error::invalid(format!("{} inputs given, {} needed: {}", inputs.len(), decls.len(), names.join(", "))));
+        let decls = || self.source.inputs.iter().filter(|d| !d.frozen);
+        let needed = decls().count();
+        if needed != inputs.len() {
+            let names: Vec<&str> = decls().map(|d| d.name.as_str()).collect();
+            return Err(Error::invalid(format!("{} inputs given, {needed} needed: {}", inputs.len(), names.join(", "))));
         }
-        for (d, a) in decls.iter().zip(inputs) {
+        for (d, a) in decls().zip(inputs) {
             if d.ty.dtype != a.dtype || d.ty.shape.len() != a.shape.len() {
                 return Err(Error::invalid(format!("input {} is {}, got {}{:?}", d.name, d.ty, a.dtype, a.shape)));
             }
@@ -219,79 +214,63 @@ impl Executable {
         graph::interp::bind(&self.source, &shapes)
     }
 
-    pub(crate) fn instance(&self, dims: BTreeMap<Var, i64>) -> Result<Arc<Instance>> {
-        let key: Vec<i64> = dims.values().copied().collect();
-        let lock = || self.instances.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = lock().get(&key) {
-            return Ok(found.clone());
-        }
-        let made = Arc::new(Instance::new(&self.compiled.plan, dims, &self.device, &self.config)?);
-        dump::lowered(self, &made)?;
-        Ok(lock().entry(key).or_insert(made).clone())
+    /// Kernels for inputs of these shapes.
+    pub(crate) fn instance(&self, shapes: &[&[usize]]) -> Result<Arc<Instance>> {
+        let extents: Extents = shapes.iter().flat_map(|s| s.iter().copied()).collect();
+        self.instances.get(&extents, || {
+            let made = Instance::new(&self.compiled.plan, self.bind(shapes)?, &self.device, &self.config)?;
+            dump::lowered(self, &made)?;
+            Ok(made)
+        })
+    }
+
+    /// Size tuples whose kernels are ready now; the number is bounded.
+    pub fn ready_sizes(&self) -> usize {
+        self.instances.len()
     }
 
     /// The array of a stored value, within its root's buffer.
     pub(crate) fn array_of(&self, value: NodeId, instance: &Instance, values: &Values) -> Result<Array> {
-        let plan = &self.compiled.plan;
-        let whole = values
-            .get(&root(plan, value))
-            .ok_or_else(|| Error::internal(format!("value {value:?} is read before it is computed")))?;
-        let at = layout(plan, value, &instance.dims)?;
-        let shape = extents(plan.graph.shape(value), &instance.dims)?;
-        Ok(Array {
-            buffer: whole.buffer.clone(),
-            dtype: whole.dtype,
-            shape: shape.iter().map(|&n| n as usize).collect(),
-            strides: at.strides.iter().map(|&s| s as isize).collect(),
-            offset: whole.offset + at.offset as usize,
-        })
+        place(&self.compiled.plan, value, &instance.dims)?.within(values)
     }
 
     /// Makes room for a kernel's outputs.
-    fn allocate(&self, kernel: &Kernel, instance: &Instance, values: &mut Values) -> Result<()> {
-        let plan = &self.compiled.plan;
-        for &v in &kernel.outputs {
-            let r = root(plan, v);
-            if values.contains_key(&r) {
+    fn allocate(&self, ready: &Ready, instance: &Instance, values: &mut Values) -> Result<()> {
+        for made in &ready.outputs {
+            if values.contains(made.root) {
                 continue;
             }
-            let shape: Vec<usize> = extents(plan.graph.shape(r), &instance.dims)?.iter().map(|&n| n.max(0) as usize).collect();
-            let array = Array::contiguous(self.device.pool(), plan.graph.dtype(r), &shape)?;
-            if let Some(Storage::Write { dst, copy: true }) = plan.storage.get(&r) {
-                let from = self.array_of(*dst, instance, values)?;
+            let array = Array::contiguous(self.device.pool(), made.dtype, &made.shape)?;
+            if let Some(dst) = made.copy_of {
+                let from = self.array_of(dst, instance, values)?;
                 array.buffer.write(0, &from.to_vec_bytes()?)?;
             }
-            values.insert(r, array);
+            values.insert(made.root, array);
         }
         Ok(())
     }
 
     pub(crate) fn run_kernel(&self, kernel: &Kernel, ready: &Ready, instance: &Instance, values: &mut Values) -> Result<()> {
-        match ready {
-            Ready::Nothing => self.allocate(kernel, instance, values),
-            Ready::Program { prepared, args, workspaces } => {
-                self.allocate(kernel, instance, values)?;
-                let plan = &self.compiled.plan;
-                let mut held = Vec::with_capacity(args.len() + workspaces.len());
-                for &v in args {
-                    let array = values.get(&root(plan, v));
-                    held.push(array.cloned().ok_or_else(|| Error::internal(format!("{v:?} is read before it is computed")))?);
-                }
-                for &(dtype, elements) in workspaces {
-                    held.push(Array::contiguous(self.device.pool(), dtype, &[elements])?);
-                }
-                let launch: Vec<Arg<'_>> =
-                    held.iter().map(|a| Arg { buffer: &a.buffer, offset_bytes: a.offset * a.dtype.size() }).collect();
+        match &ready.step {
+            ReadyStep::Nothing => self.allocate(ready, instance, values),
+            ReadyStep::Program { prepared, args, workspaces } => {
+                self.allocate(ready, instance, values)?;
+                let pool = self.device.pool();
+                let workspaces = workspaces.iter().map(|&bytes| pool.alloc(bytes));
+                let workspaces: SmallVec<[Buffer; 4]> = workspaces.collect::<Result<_>>()?;
+                let arg = |&root: &NodeId| values.get(root).map(|a| Arg::shared(&a.buffer, a.offset_bytes()));
+                let mut launch: SmallVec<[Arg<'_>; 16]> = args.iter().map(arg).collect::<Result<_>>()?;
+                launch.extend(workspaces.iter().map(Arg::from));
                 self.device.launch(prepared, &launch).map_err(|e| e.context(kernel.name.clone()))
             }
-            Ready::Interpret => self.interpret(kernel, instance, values),
-            Ready::Opaque(node) => self.run_opaque(*node, kernel, instance, values),
+            ReadyStep::Interpret => self.interpret(kernel, ready, instance, values),
+            ReadyStep::Opaque(node) => self.run_opaque(*node, kernel, ready, instance, values),
         }
     }
 
-    fn interpret(&self, kernel: &Kernel, instance: &Instance, values: &mut Values) -> Result<()> {
+    fn interpret(&self, kernel: &Kernel, ready: &Ready, instance: &Instance, values: &mut Values) -> Result<()> {
         let results = self.oracle(kernel, instance, values, graph::interp::Options { wide: false })?;
-        self.allocate(kernel, instance, values)?;
+        self.allocate(ready, instance, values)?;
         for (&v, result) in kernel.outputs.iter().zip(&results) {
             self.put(v, result, instance, values)?;
         }
@@ -321,7 +300,7 @@ impl Executable {
         graph::interp::run_bound(&part.graph, &inputs, options, &instance.dims)
     }
 
-    fn run_opaque(&self, node: NodeId, kernel: &Kernel, instance: &Instance, values: &mut Values) -> Result<()> {
+    fn run_opaque(&self, node: NodeId, kernel: &Kernel, ready: &Ready, instance: &Instance, values: &mut Values) -> Result<()> {
         let plan = &self.compiled.plan;
         let n = plan.graph.node(node);
         let args = n.args.iter().map(|&a| to_host(&self.array_of(a, instance, values)?)).collect::<Result<Vec<_>>>()?;
@@ -330,7 +309,7 @@ impl Executable {
             Op::Region(region) => self.regions.run(node, region, &args, &instance.dims)?,
             other => return Err(Error::internal(format!("{other:?} is not opaque"))),
         };
-        self.allocate(kernel, instance, values)?;
+        self.allocate(ready, instance, values)?;
         for &v in &kernel.outputs {
             let index = match plan.graph.node(v).op {
                 Op::Result(i) => i as usize,
@@ -341,24 +320,16 @@ impl Executable {
         Ok(())
     }
 
+    /// What the graph outputs show.
     pub(crate) fn outputs(&self, instance: &Instance, values: &Values) -> Result<Vec<Array>> {
-        let plan = &self.compiled.plan;
-        let number = |s: &scalar::Sym| s.eval(&|v| instance.dims.get(&v).copied());
-        plan.outputs
-            .iter()
-            .zip(&plan.graph.outputs)
-            .map(|(shown, output)| {
-                let base = self.array_of(shown.base, instance, values)?;
-                let shape: Vec<usize> =
-                    extents(plan.graph.shape(output.value), &instance.dims)?.iter().map(|&n| n.max(0) as usize).collect();
-                let plain = base.is_contiguous();
-                if !plain && output.value != shown.base {
-                    let dense = dense(self.device.pool(), &base)?;
-                    return view(&dense, shape, shown, &number);
-                }
-                if output.value == shown.base { Ok(base) } else { view(&base, shape, shown, &number) }
-            })
-            .collect()
+        let shown = |s: &Shown| {
+            let base = s.base.within(values)?;
+            let Some(view) = &s.view else { return Ok(base) };
+            let base = if base.is_contiguous() { base } else { dense(self.device.pool(), &base)? };
+            let (shape, strides) = (view.shape.clone(), view.strides.clone());
+            Ok(Array { offset: base.offset + view.offset, shape, strides, ..base })
+        };
+        instance.outputs.iter().map(shown).collect()
     }
 
     /// Kernels with their steps, for reports.
@@ -367,10 +338,19 @@ impl Executable {
     }
 }
 
-fn view(base: &Array, shape: Vec<usize>, shown: &fuse::Strided, number: &dyn Fn(&scalar::Sym) -> Result<i64>) -> Result<Array> {
-    let strides = shown.strides.iter().map(|s| number(s).map(|n| n as isize)).collect::<Result<Vec<_>>>()?;
-    let offset = (base.offset as i64 + number(&shown.offset)?).max(0) as usize;
-    Ok(Array { buffer: base.buffer.clone(), dtype: base.dtype, shape, strides, offset })
+/// Input nodes: those whose data comes with a call, with the number of their argument, and frozen ones with their data.
+fn input_nodes(graph: &Graph, frozen: &[Option<Array>]) -> (Vec<(NodeId, usize)>, Kept) {
+    let (mut given, mut weights) = (Vec::new(), Kept::new());
+    for id in graph.ids() {
+        let Op::Input(slot) = graph.node(id).op else { continue };
+        match &frozen[slot as usize] {
+            Some(data) => {
+                weights.insert(id, data.clone());
+            }
+            None => given.push((id, frozen[..slot as usize].iter().filter(|f| f.is_none()).count())),
+        }
+    }
+    (given, weights)
 }
 
 /// Root values that no later kernel and no output needs, after each kernel.

@@ -7,13 +7,22 @@ use fuse::{Kernel, Plan, Step, Storage};
 use graph::NodeId;
 use lower::{Layout, Request};
 use program::TileProgram;
-use runtime::{Device, Prepared};
-use scalar::{DType, Shape, Var};
+use runtime::{Array, Device, Prepared};
+use scalar::{DType, Shape, Sym, Var};
+
+use crate::values::Values;
+
+/// One kernel for one binding of the dimensions.
+pub(crate) struct Ready {
+    pub(crate) step: ReadyStep,
+    /// Root values that it needs room for.
+    pub(crate) outputs: Vec<Made>,
+}
 
 /// What runs for one kernel.
-pub(crate) enum Ready {
-    /// A prepared tile program; the elements of its workspaces follow its arguments.
-    Program { prepared: Prepared, args: Vec<NodeId>, workspaces: Vec<(DType, usize)> },
+pub(crate) enum ReadyStep {
+    /// A prepared tile program, the root values behind its arguments, and the bytes of its workspaces, which follow them.
+    Program { prepared: Prepared, args: Vec<NodeId>, workspaces: Vec<usize> },
     /// Nothing: the domain is empty.
     Nothing,
     /// The interpreter, because lowering refused the kernel.
@@ -22,10 +31,54 @@ pub(crate) enum Ready {
     Opaque(NodeId),
 }
 
+/// A root value that a kernel makes.
+pub(crate) struct Made {
+    pub(crate) root: NodeId,
+    pub(crate) dtype: DType,
+    pub(crate) shape: Vec<usize>,
+    /// The stored value whose content it starts with.
+    pub(crate) copy_of: Option<NodeId>,
+}
+
+/// A strided part of something, in elements.
+pub(crate) struct Part {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) strides: Vec<isize>,
+    pub(crate) offset: usize,
+}
+
+/// Where a stored value lies in its root's buffer.
+pub(crate) struct Place {
+    root: NodeId,
+    part: Part,
+}
+
+impl Place {
+    /// The array, within its root's.
+    pub(crate) fn within(&self, values: &Values) -> Result<Array> {
+        let whole = values.get(self.root)?;
+        let Part { shape, strides, offset } = &self.part;
+        Ok(Array {
+            buffer: whole.buffer.clone(),
+            dtype: whole.dtype,
+            shape: shape.clone(),
+            strides: strides.clone(),
+            offset: whole.offset + offset,
+        })
+    }
+}
+
+/// What a graph output shows: a stored value, or a view of it.
+pub(crate) struct Shown {
+    pub(crate) base: Place,
+    pub(crate) view: Option<Part>,
+}
+
 /// Kernels, shapes and layouts for one binding of the dimensions.
 pub(crate) struct Instance {
     pub(crate) dims: BTreeMap<Var, i64>,
     pub(crate) kernels: Vec<Ready>,
+    pub(crate) outputs: Vec<Shown>,
     pub(crate) remarks: Vec<Remark>,
 }
 
@@ -34,7 +87,8 @@ impl Instance {
         let mut remarks = Vec::new();
         let kernels =
             plan.kernels.iter().map(|k| ready(plan, k, &dims, device, config, &mut remarks)).collect::<Result<Vec<_>>>()?;
-        Ok(Instance { dims, kernels, remarks })
+        let outputs = shown(plan, &dims)?;
+        Ok(Instance { dims, kernels, outputs, remarks })
     }
 }
 
@@ -46,19 +100,32 @@ fn ready(
     config: &Config,
     remarks: &mut Vec<Remark>,
 ) -> Result<Ready> {
+    let outputs = made(plan, kernel, dims)?;
+    let step = ready_step(plan, kernel, dims, device, config, remarks)?;
+    Ok(Ready { step, outputs })
+}
+
+fn ready_step(
+    plan: &Plan,
+    kernel: &Kernel,
+    dims: &BTreeMap<Var, i64>,
+    device: &Device,
+    config: &Config,
+    remarks: &mut Vec<Remark>,
+) -> Result<ReadyStep> {
     if let Step::Opaque(node) = kernel.step {
-        return Ok(Ready::Opaque(node));
+        return Ok(ReadyStep::Opaque(node));
     }
-    let args = kernel.step.args(&plan.graph);
+    let args: Vec<NodeId> = kernel.step.args(&plan.graph).into_iter().map(|v| root(plan, v)).collect();
     let lowered = program_of(plan, kernel, dims, config).and_then(|p| {
         program::verify(&p)?;
         Ok(p)
     });
     match lowered {
-        Ok(program) if program.phases.is_empty() => Ok(Ready::Nothing),
+        Ok(program) if program.phases.is_empty() => Ok(ReadyStep::Nothing),
         Ok(program) => {
-            let workspaces = program.params[args.len()..].iter().map(|p| (p.dtype, p.elements as usize)).collect();
-            Ok(Ready::Program { prepared: device.prepare(program)?, args, workspaces })
+            let workspaces = program.params[args.len()..].iter().map(|p| p.elements as usize * p.dtype.size()).collect();
+            Ok(ReadyStep::Program { prepared: device.prepare(program)?, args, workspaces })
         }
         Err(e) if e.kind == ErrorKind::Unsupported => {
             remarks.push(Remark {
@@ -69,7 +136,7 @@ fn ready(
                 bytes: 0,
                 hint: "report the graph: fuseline opt prints it".into(),
             });
-            Ok(Ready::Interpret)
+            Ok(ReadyStep::Interpret)
         }
         Err(e) => Err(e.context(kernel.name.clone())),
     }
@@ -114,6 +181,49 @@ pub(crate) fn layout(plan: &Plan, value: NodeId, dims: &BTreeMap<Var, i64>) -> R
         Some(Storage::Write { dst, copy: false }) => layout(plan, *dst, dims),
         _ => Ok(Layout::contiguous(&extents(plan.graph.shape(value), dims)?)),
     }
+}
+
+/// Root values that a kernel needs room for.
+fn made(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>) -> Result<Vec<Made>> {
+    let mut out: Vec<Made> = Vec::new();
+    for root in kernel.outputs.iter().map(|&v| root(plan, v)) {
+        let copy_of = match plan.storage.get(&root) {
+            Some(Storage::Write { dst, copy: true }) => Some(*dst),
+            _ => None,
+        };
+        if !out.iter().any(|m| m.root == root) {
+            out.push(Made { root, dtype: plan.graph.dtype(root), shape: sizes(plan.graph.shape(root), dims)?, copy_of });
+        }
+    }
+    Ok(out)
+}
+
+fn sizes(shape: &Shape, dims: &BTreeMap<Var, i64>) -> Result<Vec<usize>> {
+    Ok(extents(shape, dims)?.iter().map(|&n| n.max(0) as usize).collect())
+}
+
+/// Where a stored value lies.
+pub(crate) fn place(plan: &Plan, value: NodeId, dims: &BTreeMap<Var, i64>) -> Result<Place> {
+    let Layout { offset, strides, .. } = layout(plan, value, dims)?;
+    let strides = strides.iter().map(|&s| s as isize).collect();
+    let part = Part { shape: sizes(plan.graph.shape(value), dims)?, strides, offset: offset as usize };
+    Ok(Place { root: root(plan, value), part })
+}
+
+/// What the graph outputs show.
+fn shown(plan: &Plan, dims: &BTreeMap<Var, i64>) -> Result<Vec<Shown>> {
+    let number = |s: &Sym| s.eval(&|v| dims.get(&v).copied());
+    let one = |(source, output): (&fuse::Source, &graph::Output)| {
+        let base = place(plan, source.base, dims)?;
+        if output.value == source.base {
+            return Ok(Shown { base, view: None });
+        }
+        let strides = source.strides.iter().map(|s| number(s).map(|n| n as isize)).collect::<Result<_>>()?;
+        let shape = sizes(plan.graph.shape(output.value), dims)?;
+        let offset = number(&source.offset)?.max(0) as usize;
+        Ok(Shown { base, view: Some(Part { shape, strides, offset }) })
+    };
+    plan.outputs.iter().zip(&plan.graph.outputs).map(one).collect()
 }
 
 /// The value whose buffer holds `value`.

@@ -9,12 +9,14 @@ mod dump;
 mod executable;
 mod host;
 mod instance;
+mod instances;
 mod json;
 mod profile;
 mod region;
 mod report;
 mod subgraph;
 mod table;
+mod values;
 mod verify;
 
 pub use compile::{Compiled, Pass, compile, passes, passes_from};

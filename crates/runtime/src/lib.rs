@@ -6,5 +6,5 @@ mod cpu;
 mod memory;
 
 pub use cpu::vm::{CheckSink, PreparedNest, ULP, prepare_nest, run_nests};
-pub use cpu::{Arg, Caches, Ceilings, Device, Prepared, Rates, Task, ThreadPool, isa, measure, model};
+pub use cpu::{Arg, Caches, Ceilings, Device, PanelStats, Prepared, Rates, Task, ThreadPool, isa, measure, model};
 pub use memory::{Array, Buffer, Owner, Pool, PoolStats};

@@ -160,7 +160,7 @@ fn gemm_rate(device: &Device) -> Result<f64> {
     let prepared = device.prepare(square(N as i64))?;
     let buffer = device.pool().alloc(3 * N * N * 4)?;
     buffer.write(0, &vec![0; buffer.len()])?;
-    let args = [0, 1, 2].map(|i| Arg { buffer: &buffer, offset_bytes: i * N * N * 4 });
+    let args = [0, 1, 2].map(|i| Arg::at(&buffer, i * N * N * 4));
     let mut result = device.launch(&prepared, &args);
     let seconds = best(3, || result = device.launch(&prepared, &args));
     result.map(|()| 2.0 * (N * N * N) as f64 / seconds / 1e9)

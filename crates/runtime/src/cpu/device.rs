@@ -7,7 +7,7 @@ use program::{Access, Param, Phase, TileProgram};
 use smallvec::SmallVec;
 
 use super::ceilings::Caches;
-use super::gemm::PreparedGemm;
+use super::gemm::{PanelStats, PanelStore, PreparedGemm};
 use super::launch::Launch;
 use super::threads::ThreadPool;
 use super::vm::{CheckSink, PreparedNest, prepare_nest, run_nests};
@@ -19,6 +19,7 @@ pub struct Device {
     pool: Pool,
     threads: ThreadPool,
     caches: Caches,
+    panels: PanelStore,
 }
 
 /// An argument of a launch: where a parameter's first element lies.
@@ -28,11 +29,23 @@ pub struct Arg<'a> {
     pub buffer: &'a Buffer,
     /// Position of the first element in bytes.
     pub offset_bytes: usize,
+    owner: Option<&'a Arc<Buffer>>,
+}
+
+impl<'a> Arg<'a> {
+    /// An argument at a byte offset.
+    pub fn at(buffer: &'a Buffer, offset_bytes: usize) -> Arg<'a> {
+        Arg { buffer, offset_bytes, owner: None }
+    }
+    /// An argument that the device may hold beyond the launch: what it packs of frozen ones serves other programs too.
+    pub fn shared(buffer: &'a Arc<Buffer>, offset_bytes: usize) -> Arg<'a> {
+        Arg { buffer, offset_bytes, owner: Some(buffer) }
+    }
 }
 
 impl<'a> From<&'a Buffer> for Arg<'a> {
     fn from(buffer: &'a Buffer) -> Self {
-        Arg { buffer, offset_bytes: 0 }
+        Arg::at(buffer, 0)
     }
 }
 
@@ -68,11 +81,20 @@ impl std::fmt::Debug for Prepared {
 impl Device {
     /// The CPU with a number of threads, the caller's included; 0 means one per core.
     pub fn cpu(threads: usize) -> Arc<Device> {
-        Arc::new(Device { pool: Pool::new(), threads: ThreadPool::new(threads), caches: Caches::of_this_machine() })
+        Arc::new(Device {
+            pool: Pool::new(),
+            threads: ThreadPool::new(threads),
+            caches: Caches::of_this_machine(),
+            panels: PanelStore::default(),
+        })
     }
     /// Its memory.
     pub fn pool(&self) -> &Pool {
         &self.pool
+    }
+    /// What it packed and keeps of frozen operands.
+    pub fn panels(&self) -> PanelStats {
+        self.panels.stats()
     }
     /// Its threads.
     pub fn threads(&self) -> &ThreadPool {
@@ -117,8 +139,10 @@ impl Device {
         }
         let pointer = |(param, arg): (&Param, &Arg<'_>)| argument(param, arg);
         let params: SmallVec<[*mut u8; 16]> = program.params.iter().zip(args).map(pointer).collect::<Result<_>>()?;
+        let owners: SmallVec<[Option<&Arc<Buffer>>; 16]> = args.iter().map(|a| a.owner).collect();
         let sink = CheckSink::new();
-        let launch = Launch { params: &params, threads: &self.threads, pool: &self.pool, sink: &sink };
+        let (threads, pool, panels) = (&self.threads, &self.pool, &self.panels);
+        let launch = Launch { params: &params, threads, pool, sink: &sink, panels, owners: &owners };
         for phase in &prepared.phases {
             match phase {
                 // SAFETY: the program was verified, and every argument covers its parameter's elements.

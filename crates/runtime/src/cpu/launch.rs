@@ -1,8 +1,11 @@
 //! What the phases of one launch share.
 
+use std::sync::Arc;
+
+use crate::cpu::gemm::PanelStore;
 use crate::cpu::threads::ThreadPool;
 use crate::cpu::vm::CheckSink;
-use crate::memory::Pool;
+use crate::memory::{Buffer, Pool};
 
 /// Pointers and machinery of one launch.
 pub(crate) struct Launch<'a> {
@@ -12,6 +15,10 @@ pub(crate) struct Launch<'a> {
     pub(crate) pool: &'a Pool,
     /// Where run-time checks report.
     pub(crate) sink: &'a CheckSink,
+    /// Where panels of frozen operands are kept.
+    pub(crate) panels: &'a PanelStore,
+    /// Buffer of each parameter, where it may be held beyond the launch; parameters after the last count as `None`.
+    pub(crate) owners: &'a [Option<&'a Arc<Buffer>>],
 }
 
 // SAFETY: the pointers are used under the program's contract: parallel tasks write disjoint parts.

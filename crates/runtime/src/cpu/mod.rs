@@ -9,4 +9,5 @@ pub(crate) mod vm;
 
 pub use ceilings::{Caches, Ceilings, Rates, isa, measure, model};
 pub use device::{Arg, Device, Prepared};
+pub use gemm::PanelStats;
 pub use threads::{Task, ThreadPool};

@@ -1,6 +1,6 @@
 //! Matrix products: blocking, packing, micro-kernels and fused epilogues.
 //!
-//! `plan` prepares a product and cuts it into tiles, `run` executes the tiles, `pack` (with `source` for addressing and
+//! `plan` prepares a product and cuts it into tiles, `run` executes the tiles, `panels` keeps frozen operands packed, `pack` (with `source` for addressing and
 //! `convert` for dtypes) fills panels, `kernel` multiplies them, `body` runs fused code. The k blocks, and with them all
 //! rounding, depend on k alone: not on threads, fused code or the path taken.
 
@@ -9,6 +9,7 @@ mod convert;
 mod kernel;
 mod pack;
 mod pack_x86;
+mod panels;
 mod plan;
 mod run;
 mod scratch;
@@ -23,6 +24,9 @@ use program::{Gemm, Param, Ty};
 use super::launch::Launch;
 use kernel::Elem;
 use plan::Product;
+
+pub use panels::PanelStats;
+pub(crate) use panels::PanelStore;
 
 /// A product that is ready to run.
 pub(crate) enum PreparedGemm {

@@ -1,16 +1,17 @@
 //! What one product does, with every choice that depends on its sizes.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use base::{Error, Result};
-use program::{Gemm, PackSource, Param};
+use program::{Body, Gemm, Instr, PackSource, Param, Reg};
+use smallvec::SmallVec;
 
 use super::body::{Computed, Epilogue};
 use super::kernel::Kernels;
 use super::pack::Pack;
+use super::panels::{Elements, Panels, Recipe};
 use super::source::Strided;
-use crate::memory::Buffer;
 
 /// Most k positions of a block. Blocks depend on k alone, so that every way to run a product rounds alike.
 const KC: usize = 384;
@@ -36,9 +37,10 @@ pub(crate) struct Side {
 pub(crate) struct Operand {
     pub(crate) source: Source,
     pub(crate) varies: bool,
-    pub(crate) frozen: bool,
-    /// Panels of a frozen operand.
-    pub(crate) kept: OnceLock<Buffer>,
+    /// What a frozen operand packs.
+    pub(crate) frozen: Option<Arc<Recipe>>,
+    /// Its panels since the first launch.
+    pub(crate) kept: OnceLock<Arc<Panels>>,
 }
 
 /// Where an operand's elements come from.
@@ -81,7 +83,7 @@ impl<T: Pack> Product<T> {
         let pairs = pairs.into_iter().map(|(x, y)| if swapped { (y, x) } else { (x, y) }).collect();
         let readable = |o: &Operand| match &o.source {
             Source::Direct { strided: s, .. } => {
-                s.dtype == T::DTYPE && !o.frozen && s.x.len() == 1 && s.lane_step() == 1 && s.limits.is_empty()
+                s.dtype == T::DTYPE && o.frozen.is_none() && s.x.len() == 1 && s.lane_step() == 1 && s.limits.is_empty()
             }
             Source::Computed(_) => false,
         };
@@ -107,7 +109,7 @@ impl<T: Pack> Product<T> {
 
     /// Bytes of kept panels.
     pub(crate) fn packed_bytes(&self) -> usize {
-        self.a.iter().chain(&self.b).filter_map(|o| o.kept.get()).map(Buffer::len).sum()
+        self.a.iter().chain(&self.b).filter_map(|o| o.kept.get()).map(|p| p.bytes()).sum()
     }
 
     /// Multiply-adds of one launch.
@@ -142,7 +144,7 @@ impl<T: Pack> Product<T> {
         let uses = if operand.varies { uses } else { uses.saturating_mul(self.batches) };
         let panels = side.count.next_multiple_of(width).saturating_mul(self.k).saturating_mul(size_of::<T>());
         let copies = if operand.varies { self.batches } else { 1 };
-        operand.frozen || (uses > 1 && panels.saturating_mul(copies) <= SHARED_BYTES)
+        operand.frozen.is_some() || (uses > 1 && panels.saturating_mul(copies) <= SHARED_BYTES)
     }
 }
 
@@ -202,15 +204,40 @@ fn operand(gemm: &Gemm, params: &[Param], source: usize, side: &Side, role: usiz
             let axes = [(0, &*gemm.batch), (side.first, &*side.extents), (k_first, &*gemm.k)];
             let strided = Strided::new(dtype, index, mask, axes);
             let varies = strided.varies_over_batch();
+            let recipe = || Recipe {
+                params: SmallVec::from_slice(&[*param]),
+                ty: gemm.ty,
+                elements: Elements::Direct(Strided { batch: SmallVec::new(), ..strided.clone() }),
+            };
+            let frozen = (*frozen && !varies).then(|| Arc::new(recipe()));
             let source = Source::Direct { param: usize::from(*param), strided: Box::new(strided) };
-            Ok(Operand { source, varies, frozen: *frozen && !varies, kept: OnceLock::new() })
+            Ok(Operand { source, varies, frozen, kept: OnceLock::new() })
         }
         PackSource::Computed { body, result, frozen } => {
             let computed = Computed::new(gemm, params, body, *result, side, role == 0)?;
             let varies = !frozen && !gemm.batch.is_empty();
-            Ok(Operand { source: Source::Computed(Box::new(computed)), varies, frozen: *frozen, kept: OnceLock::new() })
+            let checked = body.code.iter().any(|i| matches!(i, Instr::Check { .. }));
+            let frozen =
+                (*frozen && !checked).then(|| Arc::new(computed_recipe(gemm, params, (body, *result), side, role == 0, k_first)));
+            Ok(Operand { source: Source::Computed(Box::new(computed)), varies, frozen, kept: OnceLock::new() })
         }
     }
+}
+
+/// The recipe of a frozen operand that a body computes.
+fn computed_recipe(
+    gemm: &Gemm,
+    params: &[Param],
+    (body, result): (&Body, Reg),
+    side: &Side,
+    rows: bool,
+    k_first: usize,
+) -> Recipe {
+    let read = Recipe::params_of(body);
+    let dtypes = read.iter().filter_map(|&p| params.get(usize::from(p))).map(|p| p.dtype).collect();
+    let (x, k) = ((side.first, side.extents.clone()), (k_first, gemm.k.clone()));
+    let elements = Elements::Computed { body: body.clone(), result, x, k, lanes_are_rows: rows, dtypes };
+    Recipe { params: read, ty: gemm.ty, elements }
 }
 
 /// Blocks of nearly equal size, none above [`KC`].

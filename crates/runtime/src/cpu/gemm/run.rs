@@ -69,17 +69,12 @@ impl<T: Pack> Product<T> {
             let stride = side.count.next_multiple_of(width) * self.k;
             // SAFETY: the caller's contract.
             let fresh = || unsafe { self.pack_whole(operand, side, width, &tiling, launch) };
-            let panels = if operand.frozen {
-                match operand.kept.get() {
-                    Some(kept) => kept.as_ptr(),
-                    None => {
-                        let panels = fresh()?;
-                        operand.kept.get_or_init(|| panels).as_ptr()
-                    }
+            let panels = match &operand.frozen {
+                Some(recipe) => operand.kept(recipe, width, launch, fresh)?,
+                None => {
+                    held.push(fresh()?);
+                    held[held.len() - 1].as_ptr()
                 }
-            } else {
-                held.push(fresh()?);
-                held[held.len() - 1].as_ptr()
             };
             Ok(Some((panels.cast_const().cast(), if operand.varies { stride } else { 0 })))
         };

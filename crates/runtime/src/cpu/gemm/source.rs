@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 pub(crate) type Exprs = SmallVec<[i64; 4]>;
 
 /// One loop axis: its extent and its coefficient in every expression.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Dim {
     pub(crate) extent: i64,
     pub(crate) coef: Exprs,
@@ -18,7 +18,7 @@ pub(crate) struct Dim {
 pub(crate) type Dims = SmallVec<[Dim; 4]>;
 
 /// How a directly read operand is addressed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Strided {
     /// Stored dtype.
     pub(crate) dtype: DType,

@@ -3,9 +3,9 @@
 use program::{Affine, Body, Bound, Gemm, Instr, PackSource, Param, RegDecl, Ty};
 use scalar::{DType, ScalarOp};
 
-use super::PreparedGemm;
 use super::kernel::{Kernels, generic, portable};
 use super::plan::Product;
+use super::{PanelStore, PreparedGemm};
 use crate::cpu::launch::Launch;
 use crate::cpu::threads::ThreadPool;
 use crate::cpu::vm::CheckSink;
@@ -100,8 +100,8 @@ fn execute(prepared: &PreparedGemm, arguments: &[Argument], threads: usize) -> V
         })
         .collect();
     let pointers: Vec<*mut u8> = buffers.iter().map(Buffer::as_ptr).collect();
-    let sink = CheckSink::new();
-    let launch = Launch { params: &pointers, threads: &workers, pool: &pool, sink: &sink };
+    let (sink, panels) = (CheckSink::new(), PanelStore::default());
+    let launch = Launch { params: &pointers, threads: &workers, pool: &pool, sink: &sink, panels: &panels, owners: &[] };
     for _ in 0..2 {
         // SAFETY: the arguments cover what the programs of these tests access.
         unsafe { prepared.run(&launch) }.unwrap();

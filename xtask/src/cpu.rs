@@ -44,6 +44,8 @@ fn ops() -> Result<Vec<(&'static str, Graph)>> {
         ("residual_norm [256,1024]", graphs::residual_norm(256, 1024)?),
         ("linear_gelu 1024^3", graphs::linear_gelu(1024, 1024, 1024)?),
         ("linear_gelu 128x768x3072", graphs::linear_gelu(128, 768, 3072)?),
+        ("attention [1,12,128,64]", graphs::attention(12, 128, 64)?),
+        ("attention [1,12,512,64]", graphs::attention(12, 512, 64)?),
     ])
 }
 

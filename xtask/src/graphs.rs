@@ -82,6 +82,16 @@ pub(crate) fn linear_gelu(m: i64, k: i64, n: i64) -> Result<Graph> {
     Ok(b.finish())
 }
 
+/// Attention of one sequence, unmasked.
+pub(crate) fn attention(heads: i64, seq: i64, width: i64) -> Result<Graph> {
+    let mut b = Builder::new("attention");
+    let shape = [1, heads, seq, width];
+    let (q, k, v) = (input(&mut b, "q", &shape)?, input(&mut b, "k", &shape)?, input(&mut b, "v", &shape)?);
+    let out = origin(&mut b, "attention", |b| compose::attention(b, q, k, v, &compose::Attention::default()))?;
+    b.output("out", out)?;
+    Ok(b.finish())
+}
+
 /// `pairs` of (a = a + b, b = a · b).
 pub(crate) fn pairs(pairs: usize) -> Result<Graph> {
     let mut b = Builder::new("pairs");

@@ -1,7 +1,9 @@
-//! The zoo: every model builds, and small ones run.
+//! The zoo: every model builds, and runs compiled; small ones also run in the interpreter.
 
+use base::Config;
 use fuseline::{Result, zoo};
 use graph::{HostTensor, interp};
+use scalar::Sym;
 
 /// Runs a model in the interpreter on made-up inputs with extents for its symbols.
 fn run(model: &zoo::ZooModel, sizes: &[&[usize]]) -> Result<Vec<HostTensor>> {
@@ -73,6 +75,26 @@ fn small_models_run_at_several_sizes() -> Result<()> {
     let out = run(&bert, &[&[1, 4], &[1, 4], &[1, 4]])?;
     assert_eq!((out[0].shape(), out[1].shape()), (&[1, 4, 256][..], &[1, 256][..]));
     assert!(finite(&out[0]) && finite(&out[1]));
+    Ok(())
+}
+
+/// Every model, whole, with one thread: fused kernels keep the bits of one kernel per op.
+#[test]
+fn every_model_runs_fused_as_unfused() -> Result<()> {
+    for name in zoo::names() {
+        let model = zoo::build(name, 0)?;
+        let extent = |dim: &Sym| dim.as_int().map_or(if *dim == Sym::named("batch") { 1 } else { 9 }, |n| n as usize);
+        let sizes = model.inputs.iter().map(|i| i.dims.iter().map(extent).collect::<Vec<_>>());
+        let inputs = model.inputs.iter().zip(sizes).map(|(i, size)| i.generate(&size, 1)).collect::<Result<Vec<_>>>()?;
+        let run = |fuse: bool| {
+            let config = Config { fuse, threads: 1, ..Config::default() };
+            driver::compile(&model.module, &config)?.run(&inputs)
+        };
+        for (i, (fused, unfused)) in run(true)?.iter().zip(&run(false)?).enumerate() {
+            assert!(finite(fused), "{name}, output {i}");
+            assert!(fused.shape() == unfused.shape() && fused.bytes() == unfused.bytes(), "{name}, output {i}");
+        }
+    }
     Ok(())
 }
 

@@ -17,7 +17,7 @@ fn product() -> Module {
     b.output("y", y).unwrap();
     let weight: Vec<f64> = (0..K * N).map(|i| (i % 7) as f64 - 3.0).collect();
     let data = HostTensor::from_f64s(DType::F32, &[K, N], &weight);
-    Module { graph: b.finish(), frozen: vec![Frozen { slot: 1, data }] }
+    Module { graph: b.finish(), frozen: vec![Frozen { slot: 1, data: data.into() }] }
 }
 
 /// Runs on ones; every result is the sum of the weight's column.

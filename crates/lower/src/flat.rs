@@ -11,7 +11,7 @@ use scalar::{Combiner, DType, Scalar, ScalarOp, Var};
 use smallvec::SmallVec;
 
 use crate::lin::{Atom, Lin, Ranges, Reader};
-use crate::{Layout, Request, unsupported};
+use crate::{Layout, Request, parts, unsupported};
 
 /// A condition `0 ≤ expr < extent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,12 +130,13 @@ impl Ranges for Flat {
     }
 }
 
-struct AxisRanges<'a> {
-    extents: &'a [i64],
-    limits: &'a [Option<i64>],
+/// Ranges of axes and values at some moment.
+pub(crate) struct AxisRanges {
+    extents: Vec<i64>,
+    limits: Vec<Option<i64>>,
 }
 
-impl Ranges for AxisRanges<'_> {
+impl Ranges for AxisRanges {
     fn axis(&self, axis: usize) -> (i64, i64) {
         (0, self.extents[axis] - 1)
     }
@@ -144,13 +145,14 @@ impl Ranges for AxisRanges<'_> {
     }
 }
 
-/// Binds sizes and makes accesses affine where possible.
-pub(crate) fn flatten(request: &Request<'_>) -> Result<Flat> {
+/// Binds sizes, cuts the domain into parts where that pays, and makes accesses affine where possible.
+pub(crate) fn flatten(request: &Request<'_>) -> Result<Vec<Flat>> {
     let mut flat = bind(request)?;
     flat.scans_of_one();
     flat.reductions_of_nothing();
-    flat.settle();
-    Ok(flat)
+    let mut parts = parts::split(flat);
+    parts.iter_mut().for_each(Flat::settle);
+    Ok(parts)
 }
 
 fn bind(request: &Request<'_>) -> Result<Flat> {
@@ -164,7 +166,7 @@ fn bind(request: &Request<'_>) -> Result<Flat> {
             _ => Ok(None),
         })
         .collect::<Result<Vec<_>>>()?;
-    let ranges = AxisRanges { extents: &extents, limits: &limits };
+    let ranges = AxisRanges { extents: extents.clone(), limits: limits.clone() };
     let reduced = (0..comp.values.len() as ValueId).map(|v| comp.reduced(v));
     let over = reduced.fold(AxisSet::default(), AxisSet::union).and(comp.parallel());
     let var = |v: Var| {
@@ -283,6 +285,26 @@ impl Flat {
         operands.iter().fold(self.axes_of(&store.index), |set, &v| set.union(self.value(v).free))
     }
 
+    /// Ranges as they are now.
+    pub(crate) fn ranges(&self) -> AxisRanges {
+        AxisRanges { extents: self.extents.clone(), limits: self.limits.clone() }
+    }
+
+    /// Which values some store, or one of these values, depends on.
+    pub(crate) fn needed(&self, also: impl Iterator<Item = ValueId>) -> Vec<bool> {
+        let mut needed = vec![false; self.values.len()];
+        also.for_each(|v| needed[v as usize] = true);
+        for s in &self.stores {
+            self.store_operands(s).iter().for_each(|&v| needed[v as usize] = true);
+        }
+        for id in (0..needed.len()).rev() {
+            if needed[id] {
+                self.operands(id as ValueId).iter().for_each(|&o| needed[o as usize] = true);
+            }
+        }
+        needed
+    }
+
     /// Product of the extents of a set of axes.
     pub(crate) fn points(&self, set: AxisSet) -> i64 {
         set.iter().map(|a| self.extents[a]).product()
@@ -324,7 +346,7 @@ impl Flat {
         }
     }
 
-    fn for_each_lin(&self, f: &mut dyn FnMut(&Lin)) {
+    pub(crate) fn for_each_lin(&self, f: &mut dyn FnMut(&Lin)) {
         for v in &self.values {
             match &v.def {
                 FlatDef::Index(e) => f(e),
@@ -342,7 +364,7 @@ impl Flat {
         }
     }
 
-    fn map_lins(&mut self, f: &dyn Fn(&Lin) -> Lin) {
+    pub(crate) fn map_lins(&mut self, f: &dyn Fn(&Lin) -> Lin) {
         let conds = |when: &mut Vec<FlatCond>| when.iter_mut().for_each(|c| c.expr = f(&c.expr));
         for v in &mut self.values {
             match &mut v.def {
@@ -383,7 +405,7 @@ impl Flat {
 
     /// Replaces axes in every expression.
     pub(crate) fn substitute(&mut self, with: &dyn Fn(usize) -> Option<Lin>) {
-        let fresh = AxisRanges { extents: &self.extents.clone(), limits: &self.limits.clone() };
+        let fresh = self.ranges();
         self.map_lins(&|e| e.subst(with, &fresh));
     }
 
@@ -456,8 +478,8 @@ impl Flat {
     }
 
     /// Drops conditions that always hold; loads that never happen become their fill.
-    fn drop_known_conditions(&mut self) {
-        let ranges = AxisRanges { extents: &self.extents.clone(), limits: &self.limits.clone() };
+    pub(crate) fn drop_known_conditions(&mut self) {
+        let ranges = self.ranges();
         let verdict = |c: &FlatCond| {
             let (lo, hi) = c.expr.range(&ranges);
             if lo >= 0 && hi < c.extent {

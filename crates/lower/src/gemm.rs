@@ -13,6 +13,10 @@ use crate::unsupported;
 /// Columns below which the outermost column axis stays a column axis rather than becoming batch.
 const MIN_COLUMNS: i64 = 32;
 
+/// Least points along the last column axis, and most elements between them, for which tiles of the epilogue are quick.
+const MIN_RUN: i64 = 8;
+const MOST_STEP: i64 = 4;
+
 /// Products of a comp that share their loops.
 pub(crate) struct Products {
     contracts: Vec<ValueId>,
@@ -76,7 +80,14 @@ fn arrange(flat: &Flat, p: &Products) -> Axes {
     };
     let (mut m, mut n) = (by_store(p.m), by_store(p.n));
     let least = |axes: &[usize]| axes.iter().map(|&a| store.coef(a).abs()).filter(|&c| c > 0).min().unwrap_or(i64::MAX);
-    let swapped = least(&m) < least(&n);
+    let run = |axes: &[usize]| axes.last().map_or(1, |&a| flat.extents[a]);
+    // Close to adjacent in long runs is better than adjacent in runs of a few.
+    let near = |axes: &[usize]| least(axes) <= MOST_STEP && run(axes) >= MIN_RUN;
+    let swapped = match (near(&m), near(&n)) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => least(&m) < least(&n),
+    };
     if swapped {
         std::mem::swap(&mut m, &mut n);
     }

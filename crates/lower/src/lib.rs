@@ -2,9 +2,9 @@
 //!
 //! * `lin`: concrete index expressions over loop axes
 //! * `flat`: a comp with every size bound, its axes merged and split so that accesses are affine
+//! * `parts`: a domain cut where selections decide
 //! * `schedule`: which axes are the grid, the rows and the columns
 //! * `partial`: reductions over parallel axes, in a main and a finish phase
-//! * `pieces`: one axis cut where a concat changes its part
 //! * `coalesce`: inner axes of different lengths as one
 //! * `nest`, `gemm`: stages and instructions
 //!
@@ -17,7 +17,7 @@ mod gemm;
 mod lin;
 mod nest;
 mod partial;
-mod pieces;
+mod parts;
 mod schedule;
 
 use base::{Error, Numerics, Result};
@@ -66,18 +66,32 @@ pub struct Request<'a> {
 /// # Errors
 /// What the tile program cannot express; the driver then falls back to smaller kernels.
 pub fn lower(request: &Request<'_>) -> Result<TileProgram> {
-    let flat = flat::flatten(request)?;
+    let parts = flat::flatten(request)?;
     let mut program =
         TileProgram { name: request.name.to_owned(), params: params(request), phases: Vec::new(), checks: Vec::new() };
-    if flat.stores.is_empty() {
-        return Ok(program);
+    for flat in parts.into_iter().filter(|flat| !flat.stores.is_empty()) {
+        let phases = match gemm::products(&flat) {
+            Some(_) if flat.points(flat.parallel()) == 0 => Vec::new(),
+            Some(products) => vec![Phase::Gemm(gemm::lower(&flat, &products, request.numerics, &mut program)?)],
+            None => partial::lower(flat, request.numerics, &mut program)?,
+        };
+        side_by_side(&mut program.phases, phases);
     }
-    program.phases = match gemm::products(&flat) {
-        Some(_) if flat.points(flat.parallel()) == 0 => Vec::new(),
-        Some(products) => vec![Phase::Gemm(gemm::lower(&flat, &products, request.numerics, &mut program)?)],
-        None => partial::lower(flat, request.numerics, &mut program)?,
-    };
     Ok(program)
+}
+
+/// Adds the phases of one part of a domain: parts do not depend on each other, so that nests share phases.
+fn side_by_side(all: &mut Vec<Phase>, phases: Vec<Phase>) {
+    let is_nest = |p: &Phase| matches!(p, Phase::Nests(_));
+    if !all.iter().chain(&phases).all(is_nest) {
+        return all.extend(phases);
+    }
+    for (number, phase) in phases.into_iter().enumerate() {
+        match (all.get_mut(number), phase) {
+            (Some(Phase::Nests(beside)), Phase::Nests(nests)) => beside.extend(nests),
+            (_, phase) => all.push(phase),
+        }
+    }
 }
 
 fn params(request: &Request<'_>) -> Vec<Param> {

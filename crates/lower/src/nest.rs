@@ -44,7 +44,7 @@ pub(crate) fn lower(
         tiles,
         partials,
         when: availability(flat, partials),
-        needed: needed(flat, partials),
+        needed: flat.needed(partials.iter().map(|p| p.value)),
         emit,
         stages: Vec::new(),
         before: Vec::new(),
@@ -85,21 +85,6 @@ pub(crate) fn availability(flat: &Flat, partials: &[Partial]) -> Vec<usize> {
         when[id as usize] = if partial { LATER } else { before + usize::from(flat.value(id).def.is_reduction()) };
     }
     when
-}
-
-/// Which values some store or partial reduction depends on.
-fn needed(flat: &Flat, partials: &[Partial]) -> Vec<bool> {
-    let mut needed = vec![false; flat.values.len()];
-    partials.iter().for_each(|p| needed[p.value as usize] = true);
-    for s in &flat.stores {
-        flat.store_operands(s).iter().for_each(|&v| needed[v as usize] = true);
-    }
-    for id in (0..needed.len()).rev() {
-        if needed[id] {
-            flat.operands(id as ValueId).iter().for_each(|&o| needed[o as usize] = true);
-        }
-    }
-    needed
 }
 
 struct Lowering<'a> {

@@ -16,7 +16,6 @@ use smallvec::SmallVec;
 use crate::flat::{Flat, FlatDef, FlatStore};
 use crate::lin::Lin;
 use crate::nest;
-use crate::pieces::pieces;
 use crate::schedule::{Tiles, tiles};
 use crate::unsupported;
 
@@ -65,12 +64,8 @@ pub(crate) fn lower(mut flat: Flat, numerics: Numerics, program: &mut TileProgra
         if no_points {
             return Ok(Vec::new());
         }
-        let parts = pieces(flat).into_iter();
-        let nests = parts.map(|mut part| {
-            part.coalesce();
-            nest::lower(&part, tiles(&part), None, numerics, program)
-        });
-        return Ok(vec![Phase::Nests(nests.collect::<Result<_>>()?)]);
+        flat.coalesce();
+        return Ok(vec![Phase::Nests(vec![nest::lower(&flat, tiles(&flat), None, numerics, program)?])]);
     }
     let crosses = crosses(&flat, &late, parallel);
     flat.stores = stores;

@@ -11,7 +11,9 @@ use super::{Leaf, Loop, leaf};
 /// Pointers to up to three components.
 pub type Ptrs = [*mut u8; 3];
 
-/// Operands of a fold or scan; the leaf gets a pointer to it as operand `a`.
+/// Operands of a fold or scan; the leaf gets a pointer to it as operand `a`. Loops work on a copy, which nothing that they
+/// write can overlap: so they vectorise.
+#[derive(Clone, Copy)]
 pub struct Args {
     /// States that are updated (one for `fold` and `scan`, `n` for `columns`).
     pub acc: Ptrs,
@@ -55,7 +57,7 @@ impl<S: State, const MERGE: bool> Loop for FoldLoop<S, MERGE> {
     unsafe fn run<const FMA: bool>(_d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, _n: usize) {
         // SAFETY: the caller passes an `Args` whose pointers are valid for n elements.
         unsafe {
-            let args = &*a.cast::<Args>();
+            let args = *a.cast::<Args>();
             let mut s = S::get(&args.acc, 0, [1; 3]);
             if args.n == 0 {
                 return;
@@ -76,16 +78,16 @@ impl<S: State, const MERGE: bool> Loop for ColumnsLoop<S, MERGE> {
     unsafe fn run<const FMA: bool>(_d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, _n: usize) {
         // SAFETY: the caller passes an `Args` whose pointers are valid for rows of n elements.
         unsafe {
-            let args = &*a.cast::<Args>();
+            let args = *a.cast::<Args>();
             if args.step[0] == 1 && S::columns(&args.acc, &args.src, args.row[0], args.rows, args.n) {
                 return;
             }
             for r in 0..args.rows {
                 let src = [0, 1, 2].map(|k| args.src[k].wrapping_offset(r as isize * args.row[k]));
                 if args.step == [1; 3] {
-                    columns_row::<S, FMA, MERGE>(args, &src, [1; 3]);
+                    columns_row::<S, FMA, MERGE>(&args, &src, [1; 3]);
                 } else {
-                    columns_row::<S, FMA, MERGE>(args, &src, args.step);
+                    columns_row::<S, FMA, MERGE>(&args, &src, args.step);
                 }
             }
         }
@@ -108,7 +110,7 @@ impl<S: State, const MERGE: bool> Loop for ScanLoop<S, MERGE> {
     unsafe fn run<const FMA: bool>(_d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, _n: usize) {
         // SAFETY: the caller passes an `Args` whose pointers are valid for n elements.
         unsafe {
-            let args = &*a.cast::<Args>();
+            let args = *a.cast::<Args>();
             let mut s = S::get(&args.acc, 0, [1; 3]);
             for i in 0..args.n {
                 s = S::merge::<FMA>(s, element::<S, MERGE>(&args.src, i, args.step));

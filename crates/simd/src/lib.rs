@@ -17,6 +17,9 @@ mod math;
 pub mod ops;
 pub mod pairs;
 mod states;
+pub mod window;
+#[cfg(target_arch = "x86_64")]
+mod window_x86;
 
 pub use math::ULP;
 

@@ -55,7 +55,8 @@ pub(super) trait State {
 /// Partial results that a long fold keeps, whatever the vector width.
 pub(super) const LANES: usize = 32;
 
-/// Folds `n` elements with [`LANES`] partial results and a tree; the order depends on `n` only.
+/// Folds `n` elements with [`LANES`] partial results and a tree; the order depends on `n` only. (A call inside a closure
+/// would be compiled for the base instruction set.)
 ///
 /// # Safety
 /// `a` is valid for `n` elements, n > 0.
@@ -78,6 +79,8 @@ pub(super) unsafe fn lanes<T: Copy>(a: *const T, n: usize, f: impl Fn(T, T) -> T
             }
             i += LANES;
         }
+        // Through memory: seen with the tree below, the loop above would be compiled to vectors of two.
+        let mut lane = std::hint::black_box(lane);
         for j in 0..n - i {
             lane[j] = f(lane[j], *a.add(i + j));
         }
@@ -118,8 +121,11 @@ impl<T: Copy, B: Bin<A = T, O = T>> State for Single<B> {
     }
     #[inline(always)]
     unsafe fn block<const FMA: bool>(src: &Ptrs, step: [usize; 3], n: usize) -> Option<T> {
+        if step[0] != 1 {
+            return None;
+        }
         // SAFETY: same contract.
-        (step[0] == 1).then(|| unsafe { lanes(src[0].cast::<T>(), n, B::f) })
+        Some(unsafe { lanes(src[0].cast::<T>(), n, B::f) })
     }
 }
 
@@ -166,8 +172,11 @@ impl State for SumF32 {
     }
     #[inline(always)]
     unsafe fn block<const FMA: bool>(src: &Ptrs, step: [usize; 3], n: usize) -> Option<(f32, f32)> {
+        if step[0] != 1 {
+            return None;
+        }
         // SAFETY: same contract.
-        (step[0] == 1).then(|| unsafe { (lanes(src[0].cast::<f32>(), n, |a, b| a + b), 0.0) })
+        Some((unsafe { lanes(src[0].cast::<f32>(), n, |a, b| a + b) }, 0.0))
     }
     /// Eight rows at a time, pairwise.
     #[inline(always)]

@@ -265,9 +265,11 @@ impl Computed {
         if !x.len().is_multiple_of(w) {
             panels[x.len() / w * w * k.len()..].fill(T::default());
         }
+        // Pieces of whole panels, where a tile has room for one.
+        let most = if self.most.0 >= w { self.most.0 / w * w } else { self.most.0 };
         Frame::with(|frame| {
             frame.bind(&self.code);
-            for lanes in pieces(&x, &self.x.1, false, self.most.0) {
+            for lanes in pieces(&x, &self.x.1, false, most) {
                 place(&mut index[self.x.0..], lanes.start, &self.x.1, false);
                 for steps in pieces(&k, &self.k.1, false, self.most.1) {
                     place(&mut index[self.k.0..], steps.start, &self.k.1, false);
@@ -313,19 +315,36 @@ struct Dense<T> {
 }
 
 impl<T: Pack> Dense<T> {
+    /// Copies lanes by positions from `from` to the lanes of a panel.
+    unsafe fn copy(&self, from: *const T, (lanes, len): (usize, usize), w: usize, panel: &mut [T]) {
+        #[cfg(target_arch = "x86_64")]
+        if self.k == 1 && T::DTYPE.size() == 4 && is_x86_feature_detected!("avx2") {
+            // SAFETY: elements have four bytes, AVX2 was detected, and the rest is the caller's contract.
+            unsafe { super::pack_x86::turn(from.cast(), self.x, lanes, len, w, panel.as_mut_ptr().cast()) };
+            return;
+        }
+        for (i, row) in panel.chunks_mut(w).take(len).enumerate() {
+            let from = from.wrapping_add(i * self.k);
+            // SAFETY: the caller's contract.
+            unsafe {
+                if self.x == 1 {
+                    std::ptr::copy_nonoverlapping(from, row.as_mut_ptr(), lanes);
+                } else {
+                    row[..lanes].iter_mut().enumerate().for_each(|(j, to)| *to = *from.add(j * self.x));
+                }
+            }
+        }
+    }
+
     /// Copies the tile to lanes `x` and positions `k` of panels of `w` lanes and `kc` positions.
     unsafe fn scatter(&self, x: Range<usize>, k: Range<usize>, w: usize, kc: usize, panels: &mut [T]) {
         let mut lane = x.start;
         while lane < x.end {
             let end = x.end.min(lane - lane % w + w);
             let panel = &mut panels[lane / w * w * kc..][..w * kc];
-            for (i, row) in panel.chunks_exact_mut(w).skip(k.start).take(k.len()).enumerate() {
-                let from = self.start.wrapping_add((lane - x.start) * self.x + i * self.k);
-                for (j, to) in row[lane % w..lane % w + (end - lane)].iter_mut().enumerate() {
-                    // SAFETY: the caller's tile has these lanes and positions.
-                    *to = unsafe { *from.add(j * self.x) };
-                }
-            }
+            let from = self.start.wrapping_add((lane - x.start) * self.x);
+            // SAFETY: the caller's tile has these lanes and positions.
+            unsafe { self.copy(from, (end - lane, k.len()), w, &mut panel[k.start * w + lane % w..]) };
             lane = end;
         }
     }

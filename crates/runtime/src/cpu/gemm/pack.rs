@@ -129,6 +129,10 @@ impl Tables {
     pub(super) fn steps(&self) -> &[i64] {
         &self.k
     }
+    /// Valid lanes of the measured run by k position, repeating.
+    pub(super) fn spans(&self) -> &[(usize, usize)] {
+        &self.spans
+    }
     /// Fills the masks with `mask(span, vector)` for every span and vector of a row.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn mask_lanes(&mut self, mask: impl Fn((usize, usize), usize) -> [i32; 8], vectors: usize) {

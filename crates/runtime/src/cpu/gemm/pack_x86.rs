@@ -22,6 +22,8 @@ pub(super) unsafe fn pack(block: &Block<'_>, out: *mut f32, tables: &mut Tables)
             transpose(block, data, out, tables);
         } else if block.source.lane_step() == 1 {
             runs(block, data, out, tables);
+        } else if block.source.lane_step() == 2 {
+            alternate(block, data, out, tables);
         } else {
             return false;
         }
@@ -122,6 +124,52 @@ fn lanes_between(lo: usize, hi: usize, v: usize) -> __m256i {
     _mm256_andnot_si256(above, below)
 }
 
+/// Packs lanes that lie two elements apart.
+#[target_feature(enable = "avx2")]
+unsafe fn alternate(block: &Block<'_>, data: *const f32, out: *mut f32, tables: &mut Tables) {
+    let (lanes, w, kc) = (block.x.len(), block.w, block.k.len());
+    for start in (0..lanes).step_by(w) {
+        let end = (start + w).min(lanes);
+        // SAFETY: the output has room for this panel of kc·w elements.
+        let rows = unsafe { out.add(start * kc) };
+        if end - start < w || !block.source.limits.is_empty() {
+            // SAFETY: as above.
+            unsafe { std::ptr::write_bytes(rows, 0, kc * w) };
+        }
+        let mut lane = start;
+        while lane < end {
+            let len = run_length(block, lane, end);
+            tables.measure(block, lane, len);
+            let from = data.wrapping_offset(tables.lanes()[lane] as isize);
+            for ((k, &step), &(lo, hi)) in tables.steps().iter().enumerate().zip(tables.spans().iter().cycle()) {
+                let from = from.wrapping_offset(step as isize + 2 * lo as isize);
+                // SAFETY: lanes lo..hi of the run are inside the bounds at this k, and inside the panel.
+                unsafe { every_other(from, rows.add(k * w + lane - start + lo), hi - lo) };
+            }
+            lane += len;
+        }
+    }
+}
+
+/// Copies elements 0, 2, …, 2·(n − 1); the last vector overlaps the one before.
+#[target_feature(enable = "avx2")]
+unsafe fn every_other(from: *const f32, to: *mut f32, n: usize) {
+    if n < V {
+        // SAFETY: the caller vouches for these elements.
+        (0..n).for_each(|i| unsafe { *to.add(i) = *from.add(2 * i) });
+        return;
+    }
+    for i in (0..n).step_by(V) {
+        let i = i.min(n - V);
+        // SAFETY: elements 2i to 2i + 14 lie between valid ones.
+        let (low, high) = unsafe { (_mm256_loadu_ps(from.add(2 * i)), _mm256_loadu_ps(from.add(2 * i + 7))) };
+        let mixed = _mm256_shuffle_ps::<0b11_01_10_00>(low, high);
+        let even = _mm256_castpd_ps(_mm256_permute4x64_pd::<0b11_01_10_00>(_mm256_castps_pd(mixed)));
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_ps(to.add(i), even) };
+    }
+}
+
 /// Transposes 8 lanes by 8 k positions at a time.
 #[target_feature(enable = "avx2")]
 unsafe fn transpose(block: &Block<'_>, data: *const f32, out: *mut f32, tables: &Tables) {
@@ -169,6 +217,20 @@ unsafe fn transpose_run(from: *const f32, x: &[i64], len: usize, room: usize, w:
             // SAFETY: inside the run, and inside the panel.
             unsafe { *out.add(k * w + lane) = x.get(lane).map_or(0.0, |&x| *from.offset(x as isize).add(k)) };
         }
+    }
+}
+
+/// Copies `lanes` lanes, `apart` elements from each other, of `len` adjacent positions to a panel of `w` lanes.
+///
+/// # Safety
+/// Lanes and panel have these elements, `lanes ≤ w`, and the machine has AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn turn(from: *const f32, apart: usize, lanes: usize, len: usize, w: usize, out: *mut f32) {
+    for group in (0..lanes).step_by(V) {
+        let valid = V.min(lanes - group);
+        let x: [i64; V] = std::array::from_fn(|i| ((group + i) * apart) as i64);
+        // SAFETY: the caller's contract.
+        unsafe { transpose_run(from, &x[..valid], len, valid, w, out.add(group)) };
     }
 }
 

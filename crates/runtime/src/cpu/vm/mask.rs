@@ -77,6 +77,32 @@ impl Mask {
         cover
     }
 
+    /// Whether every condition varies over at most one direction of the tile, so that they hold on a rectangle.
+    pub(crate) fn is_rectangular(&self) -> bool {
+        self.0.iter().all(|c| c.lin.row == 0 || c.lin.col == 0)
+    }
+
+    /// Rows and columns of a `rows × cols` tile where all conditions hold, given their expressions' values at its first
+    /// point; they are rectangular.
+    pub(crate) fn rectangle(&self, firsts: impl Iterator<Item = i64>, rows: usize, cols: usize) -> [(usize, usize); 2] {
+        let (mut down, mut along) = ((0, rows as i64), (0, cols as i64));
+        for (c, first) in self.0.iter().zip(firsts) {
+            let (direction, step, count) =
+                if c.lin.row == 0 { (&mut along, c.lin.col, cols) } else { (&mut down, c.lin.row, rows) };
+            let (start, end) = c.solve(first, step, count as i64);
+            *direction = (direction.0.max(start), direction.1.min(end));
+        }
+        [down, along].map(|(start, end)| {
+            let end = end.max(0);
+            (start.clamp(0, end) as usize, end as usize)
+        })
+    }
+
+    /// Expressions of the conditions.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Lin> {
+        self.0.iter().map(|c| &c.lin)
+    }
+
     /// Values of the conditions' expressions at the tile's first point, for [`Mask::interval`].
     pub(crate) fn firsts(&self, index: &[i64]) -> SmallVec<[i64; 4]> {
         self.0.iter().map(|c| c.lin.at(index)).collect()
@@ -87,7 +113,7 @@ impl Mask {
         let (mut start, mut end) = (0, cols as i64);
         for (c, first) in self.0.iter().zip(firsts) {
             let e = first + c.lin.row * row as i64;
-            let (s, t) = c.columns(e, cols as i64);
+            let (s, t) = c.solve(e, c.lin.col, cols as i64);
             (start, end) = (start.max(s), end.min(t));
         }
         let end = end.max(0);
@@ -96,12 +122,13 @@ impl Mask {
 }
 
 impl Cond {
-    /// Columns c with `lo ≤ e + step·c < hi`.
-    fn columns(&self, e: i64, cols: i64) -> (i64, i64) {
+    /// The i with `lo ≤ e + step·i < hi`; all of `0..count` or none without a step.
+    fn solve(&self, e: i64, step: i64, count: i64) -> (i64, i64) {
         let ceil = |a: i64, b: i64| -(-a).div_euclid(b);
-        match self.lin.col {
-            0 if self.lo <= e && e < self.hi => (0, cols),
+        match step {
+            0 if self.lo <= e && e < self.hi => (0, count),
             0 => (0, 0),
+            1 => (self.lo - e, self.hi - e),
             step if step > 0 => (ceil(self.lo - e, step), ceil(self.hi - e, step)),
             step => ((e - self.hi).div_euclid(-step) + 1, (e - self.lo).div_euclid(-step) + 1),
         }
@@ -134,6 +161,10 @@ mod tests {
                     assert_eq!((start..end).contains(&c), holds(r as i64, c as i64), "code {code} row {r} col {c}");
                     count += usize::from(holds(r as i64, c as i64));
                 }
+            }
+            if mask.is_rectangular() {
+                let [down, along] = mask.rectangle(firsts.iter().copied(), rows, cols);
+                assert_eq!(down.1.saturating_sub(down.0) * along.1.saturating_sub(along.0), count, "code {code}");
             }
             match mask.cover(&index, rows, cols) {
                 Cover::All => assert_eq!(count, rows * cols),

@@ -18,6 +18,7 @@ mod sink;
 #[cfg(test)]
 mod tests;
 mod types;
+mod window;
 
 pub(crate) use code::Prepared;
 pub(crate) use frame::{Frame, Tile};

@@ -12,6 +12,7 @@ use super::layout::Extents;
 use super::prepare::{self, Context, List};
 use super::run::run_tile;
 use super::sink::CheckSink;
+use super::window::Window;
 use crate::cpu::threads::ThreadPool;
 use simd::copy;
 
@@ -43,6 +44,8 @@ struct StagePlan {
     inner: SmallVec<[Loop; 6]>,
     /// Steps over all inner axes.
     trips: usize,
+    /// One pass over the tile that does what `init` and all steps do.
+    window: Option<Window>,
 }
 
 /// A block of an axis that a grid point takes in order, and what runs around it.
@@ -104,7 +107,7 @@ pub fn prepare_nest(nest: &Nest, params: &[Param]) -> Result<PreparedNest> {
         let over = |&a: &usize| Loop { extent: stage.end(a, nest.extents[a]), ..step(a) };
         let inner: SmallVec<[Loop; 6]> = stage.inner.iter().map(over).collect();
         let trips = inner.iter().map(Loop::count).product();
-        StagePlan { init: number(0), code: number(1), finish: number(2), inner, trips }
+        StagePlan { init: number(0), code: number(1), finish: number(2), inner, trips, window: Window::of(nest, s, params) }
     });
     let before = plans.by_ref().take(nest.sequence.as_ref().map_or(0, |s| s.before.len())).collect();
     let stages: Vec<StagePlan> = plans.by_ref().take(nest.stages.len()).collect();
@@ -252,11 +255,14 @@ impl Run<'_> {
         for stage in stages {
             // SAFETY: the caller's contract.
             unsafe {
-                self.list(stage.init, None, frame, index);
-                if stage.code.is_some() {
-                    for _ in 0..stage.trips {
-                        self.list(stage.code, Some(stage), frame, index);
-                        advance(&stage.inner, index);
+                let folded = stage.window.as_ref().is_some_and(|w| w.run(&self.nest.code, frame, &self.tile(None, index)));
+                if !folded {
+                    self.list(stage.init, None, frame, index);
+                    if stage.code.is_some() {
+                        for _ in 0..stage.trips {
+                            self.list(stage.code, Some(stage), frame, index);
+                            advance(&stage.inner, index);
+                        }
                     }
                 }
                 self.list(stage.finish, None, frame, index);
@@ -264,16 +270,15 @@ impl Run<'_> {
         }
     }
 
-    /// Runs a list on the tile at `index`; directions that are neither in the grid nor looped over have extent 1.
-    unsafe fn list(&self, list: Option<usize>, stage: Option<&StagePlan>, frame: &mut Frame, index: &[i64]) {
-        let Some(list) = list else { return };
+    /// The tile at `index`; directions that are neither in the grid nor looped over have extent 1.
+    fn tile<'t>(&'t self, stage: Option<&StagePlan>, index: &'t [i64]) -> Tile<'t> {
         let size = |tiled: Option<Tiled>| {
             let Some(t) = tiled else { return 1 };
             let looped = stage.and_then(|s| s.inner.iter().find(|l| l.axis == t.axis)).map(|l| l.extent);
             let extent = looped.or(t.everywhere.then(|| self.nest.extents[t.axis]));
             extent.map_or(1, |extent| t.tile.min((extent - index[t.axis]) as usize))
         };
-        let tile = Tile {
+        Tile {
             ptrs: self.ptrs,
             index,
             rows: size(self.nest.rows),
@@ -281,9 +286,13 @@ impl Run<'_> {
             acc: &[],
             stream: self.nest.stream,
             sink: self.sink,
-        };
+        }
+    }
+
+    unsafe fn list(&self, list: Option<usize>, stage: Option<&StagePlan>, frame: &mut Frame, index: &[i64]) {
+        let Some(list) = list else { return };
         // SAFETY: the caller's contract; the frame is bound.
-        unsafe { run_tile(&self.nest.code, list, frame, &tile) };
+        unsafe { run_tile(&self.nest.code, list, frame, &self.tile(stage, index)) };
     }
 }
 

@@ -4,6 +4,7 @@ mod memory;
 mod oracle;
 mod pointwise;
 mod rows;
+mod window;
 
 use program::{Access, Affine, Bound, Instr, Nest, Param, Reg, RegDecl, Stage, TileAxis, Ty};
 use scalar::{Combiner, DType, Scalar, ScalarOp};

@@ -74,7 +74,9 @@ fn depths(before: &[BTreeSet<usize>]) -> Vec<usize> {
 /// What may share a kernel: a hash of the function, or 0 where the function does not matter; `None` stays alone.
 fn kind(chosen: &Chosen, values: &Values, target: &Target) -> Option<u64> {
     let comp = &chosen.built.as_ref()?.comp;
-    let simple = matches!(class(comp), Class::Pointwise | Class::Row) && comp.stores.iter().all(|s| !s.collides);
+    let contracts = comp.values.iter().any(|v| matches!(v.def, Def::Contract { .. }));
+    let in_order = comp.stores.iter().any(|s| s.collides);
+    let simple = matches!(class(comp), Class::Pointwise | Class::Row) && !contracts && !in_order;
     if !simple {
         return None;
     }

@@ -398,7 +398,13 @@ impl Flat {
     /// Merges and splits axes until accesses are affine or cannot become so, and drops conditions that are known.
     pub(crate) fn settle(&mut self) {
         self.merge_all();
-        while self.split_one() {}
+        let mut split = false;
+        while self.split_one() {
+            split = true;
+        }
+        if split {
+            self.find_free();
+        }
         self.merge_all();
         self.drop_known_conditions();
     }
@@ -475,6 +481,25 @@ impl Flat {
         self.substitute(&|x| (x == a).then(|| Lin::axis(a).scale(d).add(&Lin::axis(low))));
         self.for_each_set(&|s| if s.has(a) { s.union(AxisSet::one(low)) } else { s });
         true
+    }
+
+    /// Finds anew which axes values vary over: of an axis that was split, an access may need one part only.
+    fn find_free(&mut self) {
+        for id in 0..self.values.len() {
+            let of = |e: &Lin| self.axes_of(e);
+            let all = |when: &[FlatCond]| when.iter().fold(AxisSet::default(), |s, c| s.union(of(&c.expr)));
+            let below = self.operands(id as ValueId).iter().fold(AxisSet::default(), |s, &o| s.union(self.value(o).free));
+            self.values[id].free = match &self.values[id].def {
+                FlatDef::Index(e) => of(e),
+                FlatDef::Pred(when) => all(when),
+                FlatDef::Load { index, when, .. } => of(index).union(all(when)),
+                FlatDef::Check { when, .. } => below.union(all(when)),
+                FlatDef::Reduce { axes, .. } | FlatDef::Contract { axes, .. } => below.minus(*axes),
+                FlatDef::Scan { axis, .. } => below.union(AxisSet::one(*axis)),
+                FlatDef::Merge { .. } => self.values[id].free,
+                FlatDef::Const(_) | FlatDef::Op(..) | FlatDef::Component(..) => below,
+            };
+        }
     }
 
     /// Drops conditions that always hold; loads that never happen become their fill.

@@ -1,7 +1,7 @@
 //! Reductions over windows: a row of f32 results, each folded from a few taps, kept in registers while the taps stream by.
 //!
-//! Element `i` of the row takes the taps in order, those whose span holds `i`; so its value depends neither on where in
-//! the row it lies nor on the instruction set.
+//! Element `i` of the row takes the taps in order, those whose span holds `i` (weights are finite where a span leaves
+//! elements out); so its value depends neither on where in the row it lies nor on the instruction set.
 
 /// One tap of a window over a row of results.
 #[derive(Clone, Copy, Debug)]
@@ -60,25 +60,23 @@ impl Fold {
     }
 }
 
-/// Folds the taps into `n` results at `d`. Elements of a tap lie `step` apart.
+/// Folds the taps into `n` results at `d`. Elements of a tap lie `step` apart; spans end at `n` or before.
 ///
 /// # Safety
 /// Every tap is readable at each element of its span, `d` is writable, and they do not overlap.
 pub unsafe fn fold(fold: Fold, d: *mut f32, n: usize, taps: &[Tap], step: isize) {
-    let inside = taps.iter().fold((0, n), |(lo, hi), t| (lo.max(t.span.0), hi.min(t.span.1)));
-    // SAFETY: same contract; all taps reach the elements `inside`.
-    unsafe {
-        if inside.0 >= inside.1 {
-            return edge(fold, d, (0, n), taps, step);
-        }
-        edge(fold, d, (0, inside.0), taps, step);
-        middle(fold, d, inside, taps, step);
-        edge(fold, d, (inside.1, n), taps, step);
+    #[cfg(target_arch = "x86_64")]
+    if super::isa() != super::Isa::Base && step.unsigned_abs() < 1 << 24 {
+        // SAFETY: same contract, and AVX2 is there.
+        return unsafe { super::window_x86::fold(fold, d, n, taps, step) };
     }
+    // SAFETY: same contract.
+    unsafe { singly(fold, d, n, taps, step) }
 }
 
-unsafe fn edge(fold: Fold, d: *mut f32, range: (usize, usize), taps: &[Tap], step: isize) {
-    for i in range.0..range.1 {
+/// One element after the other.
+unsafe fn singly(fold: Fold, d: *mut f32, n: usize, taps: &[Tap], step: isize) {
+    for i in 0..n {
         let mut s = fold.init();
         for t in taps.iter().filter(|t| t.span.0 <= i && i < t.span.1) {
             // SAFETY: the tap reaches element i.
@@ -89,16 +87,6 @@ unsafe fn edge(fold: Fold, d: *mut f32, range: (usize, usize), taps: &[Tap], ste
     }
 }
 
-unsafe fn middle(fold: Fold, d: *mut f32, range: (usize, usize), taps: &[Tap], step: isize) {
-    #[cfg(target_arch = "x86_64")]
-    if super::isa() != super::Isa::Base && range.1 - range.0 >= 8 {
-        // SAFETY: same contract, and AVX2 is there.
-        return unsafe { super::window_x86::fold(fold, d, range, taps, step) };
-    }
-    // SAFETY: same contract.
-    unsafe { edge(fold, d, range, taps, step) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,7 +94,7 @@ mod tests {
     fn slow(how: Fold, n: usize, taps: &[Tap], step: isize) -> Vec<f32> {
         let mut d = vec![0.0; n];
         // SAFETY: the taps reach what their spans say.
-        unsafe { edge(how, d.as_mut_ptr(), (0, n), taps, step) };
+        unsafe { singly(how, d.as_mut_ptr(), n, taps, step) };
         d
     }
 

@@ -7,22 +7,33 @@ use super::window::{Fold, Tap};
 /// Elements of a vector.
 const L: usize = 8;
 
-/// Folds the taps into the elements `range`, at least a vector of them, all of which every tap reaches.
+/// Folds the taps into `n` results.
 ///
 /// # Safety
 /// As [`super::window::fold`]; the machine has AVX2.
 #[target_feature(enable = "avx2")]
-pub(crate) unsafe fn fold(fold: Fold, d: *mut f32, range: (usize, usize), taps: &[Tap], step: isize) {
+pub(crate) unsafe fn fold(fold: Fold, d: *mut f32, n: usize, taps: &[Tap], step: isize) {
+    let row = Row { d, n, taps, step, inside: taps.iter().fold((0, n), |(lo, hi), t| (lo.max(t.span.0), hi.min(t.span.1))) };
+    let init = _mm256_set1_ps(fold.init());
     // SAFETY: same contract.
     unsafe {
         match fold {
-            Fold::MulAdd => by_step(d, range, taps, step, |s, x, w| _mm256_add_ps(s, _mm256_mul_ps(x, w)), fold),
-            Fold::Add => by_step(d, range, taps, step, |s, x, _| _mm256_add_ps(s, x), fold),
+            Fold::MulAdd => by_step(&row, init, |s, x, w| _mm256_add_ps(s, _mm256_mul_ps(x, w))),
+            Fold::Add => by_step(&row, init, |s, x, _| _mm256_add_ps(s, x)),
             // `max(x, s)` is s unless x > s; a NaN x is taken, as it is unordered with itself.
-            Fold::Max => by_step(d, range, taps, step, |s, x, _| or_nan(_mm256_max_ps(x, s), x), fold),
-            Fold::Min => by_step(d, range, taps, step, |s, x, _| or_nan(_mm256_min_ps(x, s), x), fold),
+            Fold::Max => by_step(&row, init, |s, x, _| or_nan(_mm256_max_ps(x, s), x)),
+            Fold::Min => by_step(&row, init, |s, x, _| or_nan(_mm256_min_ps(x, s), x)),
         }
     }
+}
+
+struct Row<'a> {
+    d: *mut f32,
+    n: usize,
+    taps: &'a [Tap],
+    step: isize,
+    /// Elements that every tap reaches.
+    inside: (usize, usize),
 }
 
 #[inline]
@@ -33,21 +44,15 @@ fn or_nan(y: __m256, x: __m256) -> __m256 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn by_step(
-    d: *mut f32,
-    range: (usize, usize),
-    taps: &[Tap],
-    step: isize,
-    f: impl Fn(__m256, __m256, __m256) -> __m256 + Copy,
-    fold: Fold,
-) {
+unsafe fn by_step(row: &Row<'_>, init: __m256, f: impl Fn(__m256, __m256, __m256) -> __m256 + Copy) {
+    let step = row.step;
     // SAFETY: the caller's contract; each reader touches elements i..i+8 of the tap only.
     unsafe {
         match step {
-            1 => rows(d, range, taps, |p, i| _mm256_loadu_ps(p.add(i)), f, fold),
-            2 => rows(d, range, taps, |p, i| every_other(p.add(2 * i)), f, fold),
-            0 => rows(d, range, taps, |p, _| _mm256_set1_ps(*p), f, fold),
-            _ => rows(d, range, taps, |p, i| spaced(p.wrapping_offset(step * i as isize), step), f, fold),
+            1 => rows(row, init, |p, i| _mm256_loadu_ps(p.add(i)), f),
+            2 => rows(row, init, |p, i| every_other(p.add(2 * i)), f),
+            0 => rows(row, init, |p, _| _mm256_set1_ps(*p), f),
+            _ => rows(row, init, |p, i| spaced(p.wrapping_offset(step * i as isize), step), f),
         }
     }
 }
@@ -71,41 +76,66 @@ unsafe fn spaced(p: *const f32, step: isize) -> __m256 {
     _mm256_setr_ps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7))
 }
 
-/// Four vectors at a time, then single ones, the last of which ends at the range's end.
+/// Four vectors at a time, or one, where all taps reach; masked vectors elsewhere.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn rows(
-    d: *mut f32,
-    (from, to): (usize, usize),
-    taps: &[Tap],
+    row: &Row<'_>,
+    init: __m256,
     read: impl Fn(*const f32, usize) -> __m256,
-    f: impl Fn(__m256, __m256, __m256) -> __m256,
-    fold: Fold,
+    f: impl Fn(__m256, __m256, __m256) -> __m256 + Copy,
 ) {
-    let init = _mm256_set1_ps(fold.init());
-    let mut i = from;
-    while i + 4 * L <= to {
-        let mut s = [init; 4];
-        for t in taps {
-            let w = _mm256_set1_ps(t.weight);
-            for (k, s) in s.iter_mut().enumerate() {
-                *s = f(*s, read(t.src, i + k * L), w);
+    let (lo, hi) = row.inside;
+    let mut i = 0;
+    while i < row.n {
+        if lo <= i && i + 4 * L <= hi {
+            let mut s = [init; 4];
+            for t in row.taps {
+                let w = _mm256_set1_ps(t.weight);
+                for (k, s) in s.iter_mut().enumerate() {
+                    *s = f(*s, read(t.src, i + k * L), w);
+                }
             }
+            for (k, s) in s.iter().enumerate() {
+                // SAFETY: the elements are below n.
+                unsafe { _mm256_storeu_ps(row.d.add(i + k * L), *s) };
+            }
+            i += 4 * L;
+            continue;
         }
-        for (k, s) in s.iter().enumerate() {
-            // SAFETY: the elements are inside the range.
-            unsafe { _mm256_storeu_ps(d.add(i + k * L), *s) };
+        if lo <= i && i + L <= hi {
+            let s = row.taps.iter().fold(init, |s, t| f(s, read(t.src, i), _mm256_set1_ps(t.weight)));
+            // SAFETY: the elements are below n.
+            unsafe { _mm256_storeu_ps(row.d.add(i), s) };
+        } else {
+            // SAFETY: the caller's contract.
+            unsafe { masked(row, i, init, f) };
         }
-        i += 4 * L;
-    }
-    while i < to {
-        let at = i.min(to - L);
-        let mut s = init;
-        for t in taps {
-            s = f(s, read(t.src, at), _mm256_set1_ps(t.weight));
-        }
-        // SAFETY: the elements are inside the range.
-        unsafe { _mm256_storeu_ps(d.add(at), s) };
         i += L;
     }
+}
+
+/// The vector of elements from `i`: a tap leaves those that it does not reach as they are.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn masked(row: &Row<'_>, i: usize, init: __m256, f: impl Fn(__m256, __m256, __m256) -> __m256) {
+    let lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let below = |end: usize| _mm256_cmpgt_epi32(_mm256_set1_epi32(end.saturating_sub(i).min(L) as i32), lane);
+    let offsets = _mm256_mullo_epi32(lane, _mm256_set1_epi32(row.step as i32));
+    let mut s = init;
+    for t in row.taps {
+        let mask = _mm256_andnot_si256(below(t.span.0), below(t.span.1));
+        let from = t.src.wrapping_offset(row.step * i as isize);
+        // SAFETY: the mask admits only elements of the tap's span.
+        let x = unsafe {
+            if row.step == 1 {
+                _mm256_blendv_ps(init, _mm256_maskload_ps(from, mask), _mm256_castsi256_ps(mask))
+            } else {
+                _mm256_mask_i32gather_ps::<4>(init, from, offsets, _mm256_castsi256_ps(mask))
+            }
+        };
+        s = f(s, x, _mm256_set1_ps(t.weight));
+    }
+    // SAFETY: the mask admits only elements below n.
+    unsafe { _mm256_maskstore_ps(row.d.add(i), below(row.n), s) };
 }

@@ -234,3 +234,23 @@ fn reductions_of_nothing_are_placed_by_their_own_shape() {
         agrees(program, 1, Tolerance::Exact);
     }
 }
+
+/// A product whose rows and columns show only after its axis is split does not share its launch.
+#[test]
+fn a_product_under_a_reshape_beside_a_small_kernel() {
+    let graph = text::parse(
+        "test",
+        "func f(x: f32[7, n], y: f32[4, n], z: f32[4, 4]) -> (a, b) {
+           %3 = contract %0, %1 \"ab,cb->ac\" acc f32 : f32[7, 4]
+           %4 = view.reshape %3 [28] : f32[28]
+           %5 = abs %4 : f32[28]
+           %6 = cast.f64 %2 : f64[4, 4]
+           return a = %5, b = %6
+         }",
+    )
+    .expect("a program");
+    let inputs = inputs(&graph, 9);
+    let want = interp::run(&graph, &inputs, interp::Options { wide: false }).expect("the oracle runs");
+    let got = run_compiled(&graph, &inputs, &Config::default()).expect("a run");
+    compare(&want, &got, Tolerance::CLOSE).unwrap_or_else(|e| panic!("{e}"));
+}

@@ -1,5 +1,5 @@
 //! One plan serves every size: the graphs of golden row 35 are compiled once each and run at several extents of their
-//! symbols, empty ones among them, against the interpreter.
+//! symbols, empty ones among them, against the interpreter, or against one kernel per op where that takes too long.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,12 +12,14 @@ use graph::{Frozen, Graph, HostTensor, InputDecl, Module, interp, text};
 use scalar::Var;
 use testing::tolerance::{Tolerance, compare};
 
-/// Extents that every graph runs at; one that costs the interpreter more than [`BUDGET`] is halved until it does not.
+/// Extents that every graph runs at; one that costs more than [`LIMIT`] is halved until it does not.
 const SIZES: [i64; 5] = [0, 1, 7, 128, 1000];
 /// Extent of the batch where a graph has another symbol too.
 const BATCH: i64 = 2;
 /// Operations that the interpreter may do for one run.
-const BUDGET: f64 = 6e7;
+const INTERPRETED: f64 = 1e8;
+/// Operations of a run.
+const LIMIT: f64 = 8e9;
 /// Contractions sum up to thousands of products in another order than the interpreter.
 const WITHIN: Tolerance = Tolerance::Close { factor: 20.0 };
 
@@ -53,7 +55,8 @@ impl Uniform {
 struct Compiled {
     graph: Graph,
     frozen: Vec<Frozen>,
-    executable: Executable,
+    fused: Executable,
+    unfused: Executable,
     symbols: BTreeSet<Var>,
 }
 
@@ -68,9 +71,10 @@ impl Compiled {
         });
         let frozen: Vec<Frozen> = frozen.collect::<Result<_>>()?;
         let module = Module { graph: graph.clone(), frozen: frozen.clone() };
-        let executable = driver::compile(&module, &Config { threads: 2, ..Config::default() })?;
+        let compile = |fuse: bool| driver::compile(&module, &Config { fuse, threads: 2, ..Config::default() });
+        let (fused, unfused) = (compile(true)?, compile(false)?);
         let symbols = graph.inputs.iter().flat_map(|d| d.ty.shape.iter().flat_map(|s| s.vars())).collect();
-        Ok(Compiled { graph, frozen, executable, symbols })
+        Ok(Compiled { graph, frozen, fused, unfused, symbols })
     }
 
     fn extent(&self, symbol: Var, n: i64) -> i64 {
@@ -80,12 +84,12 @@ impl Compiled {
     /// Operations of a run.
     fn cost(&self, n: i64) -> Result<f64> {
         let dims = self.symbols.iter().map(|&v| (v, self.extent(v, n))).collect();
-        Ok(self.executable.report(&dims)?.kernels.iter().map(|k| k.flops).sum())
+        Ok(self.fused.report(&dims)?.kernels.iter().map(|k| k.flops).sum())
     }
 
     /// The extent to run at for a wanted one.
     fn affordable(&self, mut n: i64) -> Result<i64> {
-        while n > 1 && self.cost(n)? > BUDGET {
+        while n > 1 && self.cost(n)? > LIMIT {
             n /= 2;
         }
         Ok(n)
@@ -105,10 +109,13 @@ impl Compiled {
             given.push(tensor.clone());
             all.push(tensor);
         }
-        match (interp::run(&self.graph, &all, interp::Options::default()), self.executable.run(&given)) {
+        let interpreted = self.cost(n)? <= INTERPRETED;
+        let want =
+            if interpreted { interp::run(&self.graph, &all, interp::Options::default()) } else { self.unfused.run(&given) };
+        match (want, self.fused.run(&given)) {
             (Ok(want), got) => compare(&want, &got?, WITHIN),
             (Err(_), Err(_)) => Ok(()),
-            (Err(e), Ok(_)) => Err(e.context("the interpreter refuses what the executable runs")),
+            (Err(e), Ok(_)) => Err(e.context("refused, while the fused executable runs it")),
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Recipe {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Elements {
     /// Read; batch axes, over which nothing varies, are left out.
-    Direct(Strided),
+    Direct(Box<Strided>),
     /// Computed over axes (first number, extents) of lanes and of k, from parameters of these dtypes.
     Computed { body: Body, result: Reg, x: (usize, Vec<i64>), k: (usize, Vec<i64>), lanes_are_rows: bool, dtypes: Vec<DType> },
 }

@@ -207,7 +207,7 @@ fn operand(gemm: &Gemm, params: &[Param], source: usize, side: &Side, role: usiz
             let recipe = || Recipe {
                 params: SmallVec::from_slice(&[*param]),
                 ty: gemm.ty,
-                elements: Elements::Direct(Strided { batch: SmallVec::new(), ..strided.clone() }),
+                elements: Elements::Direct(Box::new(Strided { batch: SmallVec::new(), ..strided.clone() })),
             };
             let frozen = (*frozen && !varies).then(|| Arc::new(recipe()));
             let source = Source::Direct { param: usize::from(*param), strided: Box::new(strided) };

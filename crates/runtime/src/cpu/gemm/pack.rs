@@ -129,6 +129,7 @@ impl Tables {
     pub(super) fn steps(&self) -> &[i64] {
         &self.k
     }
+    #[cfg(target_arch = "x86_64")]
     /// Valid lanes of the measured run by k position, repeating.
     pub(super) fn spans(&self) -> &[(usize, usize)] {
         &self.spans

@@ -129,8 +129,8 @@ impl Tables {
     pub(super) fn steps(&self) -> &[i64] {
         &self.k
     }
-    #[cfg(target_arch = "x86_64")]
     /// Valid lanes of the measured run by k position, repeating.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn spans(&self) -> &[(usize, usize)] {
         &self.spans
     }

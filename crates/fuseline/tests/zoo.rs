@@ -78,7 +78,7 @@ fn small_models_run_at_several_sizes() -> Result<()> {
     Ok(())
 }
 
-/// Every model, whole, with one thread: fused kernels keep the bits of one kernel per op.
+/// Every model, whole: fused kernels agree with one kernel per op, up to the order of a contraction's sums.
 #[test]
 fn every_model_runs_fused_as_unfused() -> Result<()> {
     for name in zoo::names() {
@@ -87,12 +87,15 @@ fn every_model_runs_fused_as_unfused() -> Result<()> {
         let sizes = model.inputs.iter().map(|i| i.dims.iter().map(extent).collect::<Vec<_>>());
         let inputs = model.inputs.iter().zip(sizes).map(|(i, size)| i.generate(&size, 1)).collect::<Result<Vec<_>>>()?;
         let run = |fuse: bool| {
-            let config = Config { fuse, threads: 1, ..Config::default() };
+            let config = Config { fuse, ..Config::default() };
             driver::compile(&model.module, &config)?.run(&inputs)
         };
         for (i, (fused, unfused)) in run(true)?.iter().zip(&run(false)?).enumerate() {
-            assert!(finite(fused), "{name}, output {i}");
-            assert!(fused.shape() == unfused.shape() && fused.bytes() == unfused.bytes(), "{name}, output {i}");
+            assert!(finite(fused) && fused.shape() == unfused.shape(), "{name}, output {i}");
+            let (fused, unfused) = (fused.to_f64s(), unfused.to_f64s());
+            let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, |m: f64, v| m.max(v.abs()));
+            let error = most(&mut fused.iter().zip(&unfused).map(|(f, u)| f - u));
+            assert!(error <= 1e-5 * most(&mut unfused.iter().copied()), "{name}, output {i}: off by {error}");
         }
     }
     Ok(())

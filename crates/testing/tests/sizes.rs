@@ -12,14 +12,16 @@ use graph::{Frozen, Graph, HostTensor, InputDecl, Module, interp, text};
 use scalar::Var;
 use testing::tolerance::{Tolerance, compare};
 
-/// Extents that every graph runs at; one that costs more than [`LIMIT`] is halved until it does not.
+/// Extents that every graph runs at; one that costs more than [`LIMIT`] or [`TRAFFIC`] is halved until it does not.
 const SIZES: [i64; 5] = [0, 1, 7, 128, 1000];
 /// Extent of the batch where a graph has another symbol too.
 const BATCH: i64 = 2;
 /// Operations that the interpreter may do for one run.
-const INTERPRETED: f64 = 1e8;
+const INTERPRETED: f64 = 6e7;
 /// Operations of a run.
-const LIMIT: f64 = 8e9;
+const LIMIT: f64 = 3e9;
+/// Bytes that a run may read and write.
+const TRAFFIC: f64 = 64e6;
 /// Contractions sum up to thousands of products in another order than the interpreter.
 const WITHIN: Tolerance = Tolerance::Close { factor: 20.0 };
 
@@ -81,18 +83,22 @@ impl Compiled {
         if self.symbols.len() > 1 && symbol == Var::new("b") { BATCH } else { n }
     }
 
-    /// Operations of a run.
-    fn cost(&self, n: i64) -> Result<f64> {
+    /// Operations of a run, and the bytes that it reads and writes.
+    fn cost(&self, n: i64) -> Result<(f64, f64)> {
         let dims = self.symbols.iter().map(|&v| (v, self.extent(v, n))).collect();
-        Ok(self.fused.report(&dims)?.kernels.iter().map(|k| k.flops).sum())
+        let kernels = self.fused.report(&dims)?.kernels;
+        Ok((kernels.iter().map(|k| k.flops).sum(), kernels.iter().map(|k| k.read + k.written).sum()))
     }
 
     /// The extent to run at for a wanted one.
     fn affordable(&self, mut n: i64) -> Result<i64> {
-        while n > 1 && self.cost(n)? > LIMIT {
+        loop {
+            let (operations, bytes) = self.cost(n)?;
+            if n <= 1 || (operations <= LIMIT && bytes <= TRAFFIC) {
+                return Ok(n);
+            }
             n /= 2;
         }
-        Ok(n)
     }
 
     fn check(&self, n: i64) -> Result<()> {
@@ -109,7 +115,7 @@ impl Compiled {
             given.push(tensor.clone());
             all.push(tensor);
         }
-        let interpreted = self.cost(n)? <= INTERPRETED;
+        let interpreted = self.cost(n)?.0 <= INTERPRETED;
         let want =
             if interpreted { interp::run(&self.graph, &all, interp::Options::default()) } else { self.unfused.run(&given) };
         match (want, self.fused.run(&given)) {

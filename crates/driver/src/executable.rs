@@ -109,7 +109,7 @@ impl Executable {
     /// Inputs that do not fit.
     pub fn remarks(&self, inputs: &[HostTensor]) -> Result<Vec<Remark>> {
         let shapes: Vec<&[usize]> = inputs.iter().map(HostTensor::shape).collect();
-        Ok(self.instance(&shapes)?.remarks.clone())
+        Ok(self.instance(&BTreeMap::new(), &shapes)?.remarks.clone())
     }
 
     /// The dimensions that inputs of these shapes bind, for [`Executable::report`].
@@ -117,7 +117,7 @@ impl Executable {
     /// # Errors
     /// Inputs that do not fit.
     pub fn dims(&self, inputs: &[HostTensor]) -> Result<BTreeMap<Var, i64>> {
-        self.bind(&inputs.iter().map(HostTensor::shape).collect::<Vec<_>>())
+        self.bind(&BTreeMap::new(), &inputs.iter().map(HostTensor::shape).collect::<Vec<_>>())
     }
 
     /// Runs with host tensors for the inputs that are not frozen, in slot order.
@@ -134,15 +134,52 @@ impl Executable {
     /// # Errors
     /// As [`Executable::run`].
     pub fn run_arrays(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let (instance, mut values) = self.start(inputs)?;
-        let plan = &self.compiled.plan;
-        for (n, (kernel, ready)) in plan.kernels.iter().zip(&instance.kernels).enumerate() {
-            if !kernel.once {
-                self.run_kernel(kernel, ready, &instance, &mut values)?;
-            }
-            self.release(n, &mut values);
-        }
+        let (instance, mut values) = self.start(&BTreeMap::new(), inputs)?;
+        self.run_kernels(&instance, &mut values)?;
         self.outputs(&instance, &values)
+    }
+
+    /// Runs with results stored in arrays of the caller's: dense, row-major, one per output, sharing no memory with each
+    /// other or with inputs. `dims` are dimensions that are known beforehand; the inputs' shapes give the others.
+    ///
+    /// # Errors
+    /// As [`Executable::run`]; outputs of another count, dtype or shape.
+    pub fn run_into(&self, dims: &BTreeMap<Var, i64>, inputs: &[Array], outputs: &[Array]) -> Result<()> {
+        let (instance, mut values) = self.start(dims, inputs)?;
+        self.lend(&instance, outputs, &mut values)?;
+        self.run_kernels(&instance, &mut values)?;
+        for (shown, to) in instance.outputs.iter().zip(outputs) {
+            let from = self.shown(shown, &values)?;
+            if !std::ptr::eq(from.buffer.as_ptr(), to.buffer.as_ptr()) || from.offset != to.offset {
+                to.buffer.write(to.offset_bytes(), &from.to_vec_bytes()?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives outputs that have a buffer of their own the caller's memory for it.
+    fn lend(&self, instance: &Instance, outputs: &[Array], values: &mut Values) -> Result<()> {
+        if outputs.len() != instance.outputs.len() {
+            return Err(Error::invalid(format!("{} outputs given, there are {}", outputs.len(), instance.outputs.len())));
+        }
+        for (shown, to) in instance.outputs.iter().zip(outputs) {
+            if let Some(root) = shown.whole(&self.compiled.plan)
+                && !values.contains(root)
+            {
+                values.insert(root, to.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn run_kernels(&self, instance: &Instance, values: &mut Values) -> Result<()> {
+        for (n, (kernel, ready)) in self.compiled.plan.kernels.iter().zip(&instance.kernels).enumerate() {
+            if !kernel.once {
+                self.run_kernel(kernel, ready, instance, values)?;
+            }
+            self.release(n, values);
+        }
+        Ok(())
     }
 
     /// Frees what nothing after kernel `n` needs.
@@ -153,10 +190,10 @@ impl Executable {
     }
 
     /// Binds inputs and dimensions, and brings in what runs once.
-    pub(crate) fn start(&self, inputs: &[Array]) -> Result<(Arc<Instance>, Values)> {
+    pub(crate) fn start(&self, dims: &BTreeMap<Var, i64>, inputs: &[Array]) -> Result<(Arc<Instance>, Values)> {
         self.check_inputs(inputs)?;
         let shapes: SmallVec<[&[usize]; 8]> = inputs.iter().map(|a| a.shape.as_slice()).collect();
-        let instance = self.instance(&shapes)?;
+        let instance = self.instance(dims, &shapes)?;
         let given = self.given.iter().map(|&(node, n)| Ok((node, dense(self.device.pool(), &inputs[n])?)));
         let given: Vec<(NodeId, Array)> = given.collect::<Result<_>>()?;
         let kept = match self.kept.get() {
@@ -201,7 +238,7 @@ impl Executable {
         Ok(())
     }
 
-    fn bind(&self, given: &[&[usize]]) -> Result<BTreeMap<Var, i64>> {
+    fn bind(&self, dims: &BTreeMap<Var, i64>, given: &[&[usize]]) -> Result<BTreeMap<Var, i64>> {
         let mut given = given.iter();
         let shapes: Vec<&[usize]> = self
             .frozen
@@ -211,14 +248,15 @@ impl Executable {
                 None => given.next().copied().ok_or_else(|| Error::invalid("too few inputs")),
             })
             .collect::<Result<_>>()?;
-        graph::interp::bind(&self.source, &shapes)
+        graph::interp::bind_from(&self.source, &shapes, dims.clone())
     }
 
     /// Kernels for inputs of these shapes.
-    pub(crate) fn instance(&self, shapes: &[&[usize]]) -> Result<Arc<Instance>> {
-        let extents: Extents = shapes.iter().flat_map(|s| s.iter().copied()).collect();
+    pub(crate) fn instance(&self, dims: &BTreeMap<Var, i64>, shapes: &[&[usize]]) -> Result<Arc<Instance>> {
+        let mut extents: Extents = shapes.iter().flat_map(|s| s.iter().copied()).collect();
+        extents.extend(dims.values().map(|&n| n as usize));
         self.instances.get(&extents, || {
-            let made = Instance::new(&self.compiled.plan, self.bind(shapes)?, &self.device, &self.config)?;
+            let made = Instance::new(&self.compiled.plan, self.bind(dims, shapes)?, &self.device, &self.config)?;
             dump::lowered(self, &made)?;
             Ok(made)
         })
@@ -237,15 +275,13 @@ impl Executable {
     /// Makes room for a kernel's outputs.
     fn allocate(&self, ready: &Ready, instance: &Instance, values: &mut Values) -> Result<()> {
         for made in &ready.outputs {
-            if values.contains(made.root) {
-                continue;
+            if !values.contains(made.root) {
+                values.insert(made.root, Array::contiguous(self.device.pool(), made.dtype, &made.shape)?);
             }
-            let array = Array::contiguous(self.device.pool(), made.dtype, &made.shape)?;
             if let Some(dst) = made.copy_of {
-                let from = self.array_of(dst, instance, values)?;
-                array.buffer.write(0, &from.to_vec_bytes()?)?;
+                let (from, to) = (self.array_of(dst, instance, values)?, values.get(made.root)?);
+                to.buffer.write(to.offset_bytes(), &from.to_vec_bytes()?)?;
             }
-            values.insert(made.root, array);
         }
         Ok(())
     }
@@ -322,14 +358,15 @@ impl Executable {
 
     /// What the graph outputs show.
     pub(crate) fn outputs(&self, instance: &Instance, values: &Values) -> Result<Vec<Array>> {
-        let shown = |s: &Shown| {
-            let base = s.base.within(values)?;
-            let Some(view) = &s.view else { return Ok(base) };
-            let base = if base.is_contiguous() { base } else { dense(self.device.pool(), &base)? };
-            let (shape, strides) = (view.shape.clone(), view.strides.clone());
-            Ok(Array { offset: base.offset + view.offset, shape, strides, ..base })
-        };
-        instance.outputs.iter().map(shown).collect()
+        instance.outputs.iter().map(|s| self.shown(s, values)).collect()
+    }
+
+    fn shown(&self, s: &Shown, values: &Values) -> Result<Array> {
+        let base = s.base.within(values)?;
+        let Some(view) = &s.view else { return Ok(base) };
+        let base = if base.is_contiguous() { base } else { dense(self.device.pool(), &base)? };
+        let (shape, strides) = (view.shape.clone(), view.strides.clone());
+        Ok(Array { offset: base.offset + view.offset, shape, strides, ..base })
     }
 
     /// Kernels with their steps, for reports.

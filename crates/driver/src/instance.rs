@@ -36,7 +36,7 @@ pub(crate) struct Made {
     pub(crate) root: NodeId,
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<usize>,
-    /// The stored value whose content it starts with.
+    /// The stored value whose content it starts with, for the kernel that starts it.
     pub(crate) copy_of: Option<NodeId>,
 }
 
@@ -51,6 +51,8 @@ pub(crate) struct Part {
 pub(crate) struct Place {
     root: NodeId,
     part: Part,
+    /// Whether it is all of the root.
+    whole: bool,
 }
 
 impl Place {
@@ -72,6 +74,15 @@ impl Place {
 pub(crate) struct Shown {
     pub(crate) base: Place,
     pub(crate) view: Option<Part>,
+}
+
+impl Shown {
+    /// The value, if the output is all of its own buffer.
+    pub(crate) fn whole(&self, plan: &Plan) -> Option<NodeId> {
+        let Place { root, .. } = self.base;
+        let own = matches!(plan.storage.get(&root), None | Some(Storage::Own | Storage::Write { copy: true, .. }));
+        (own && self.view.is_none() && self.base.whole).then_some(root)
+    }
 }
 
 /// Kernels, shapes and layouts for one binding of the dimensions.
@@ -188,7 +199,7 @@ fn made(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>) -> Result<Vec<M
     let mut out: Vec<Made> = Vec::new();
     for root in kernel.outputs.iter().map(|&v| root(plan, v)) {
         let copy_of = match plan.storage.get(&root) {
-            Some(Storage::Write { dst, copy: true }) => Some(*dst),
+            Some(Storage::Write { dst, copy: true }) if kernel.outputs.contains(&root) => Some(*dst),
             _ => None,
         };
         if !out.iter().any(|m| m.root == root) {
@@ -207,7 +218,9 @@ pub(crate) fn place(plan: &Plan, value: NodeId, dims: &BTreeMap<Var, i64>) -> Re
     let Layout { offset, strides, .. } = layout(plan, value, dims)?;
     let strides = strides.iter().map(|&s| s as isize).collect();
     let part = Part { shape: sizes(plan.graph.shape(value), dims)?, strides, offset: offset as usize };
-    Ok(Place { root: root(plan, value), part })
+    let root = root(plan, value);
+    let whole = root == value || plan.graph.shape(root) == plan.graph.shape(value);
+    Ok(Place { root, part, whole })
 }
 
 /// What the graph outputs show.

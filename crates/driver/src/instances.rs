@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::instance::Instance;
 
-/// Extents of the inputs that are not frozen, in order.
+/// Extents of the inputs that are not frozen, in order, then dimensions that were given.
 pub(crate) type Extents = SmallVec<[usize; 16]>;
 
 /// Instances that are kept; past that, the one that was not used for longest goes.

@@ -1,5 +1,6 @@
 //! Measured times of a plan's kernels.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use base::Result;
@@ -18,7 +19,7 @@ impl Executable {
         let kernels = &self.compiled.plan.kernels;
         let mut times = vec![Vec::with_capacity(runs); kernels.len()];
         for _ in 0..runs.max(1) {
-            let (instance, mut values) = self.start(&arrays)?;
+            let (instance, mut values) = self.start(&BTreeMap::new(), &arrays)?;
             for (n, (kernel, ready)) in kernels.iter().zip(&instance.kernels).enumerate() {
                 let start = Instant::now();
                 if !kernel.once {

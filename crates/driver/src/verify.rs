@@ -1,5 +1,7 @@
 //! Fused kernels against the oracle, on live inputs.
 
+use std::collections::BTreeMap;
+
 use base::Result;
 use graph::HostTensor;
 use scalar::DType;
@@ -56,7 +58,7 @@ impl Executable {
     /// As [`Executable::run`]; deviations are results, not errors.
     pub fn verify(&self, inputs: &[HostTensor], tolerance: Option<Tolerance>) -> Result<(Vec<HostTensor>, Vec<Deviation>)> {
         let arrays = inputs.iter().map(|t| to_array(self.device.pool(), t)).collect::<Result<Vec<_>>>()?;
-        let (instance, mut values) = self.start(&arrays)?;
+        let (instance, mut values) = self.start(&BTreeMap::new(), &arrays)?;
         let mut deviations = Vec::new();
         for (kernel, ready) in self.compiled.plan.kernels.iter().zip(&instance.kernels).filter(|(k, _)| !k.once) {
             let want = self.oracle(kernel, &instance, &values, graph::interp::Options { wide: false })?;

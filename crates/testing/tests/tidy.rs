@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Allowed `[dependencies]` edges between workspace crates; `ARCHITECTURE.md` draws the same arrows.
-const EDGES: [(&str, &[&str]); 16] = [
+const EDGES: [(&str, &[&str]); 17] = [
     ("base", &[]),
     ("scalar", &["base"]),
     ("graph", &["base", "scalar"]),
@@ -19,6 +19,7 @@ const EDGES: [(&str, &[&str]); 16] = [
     ("driver", &["base", "scalar", "graph", "kernel", "program", "transform", "fuse", "lower", "runtime"]),
     ("fuseline", &["base", "scalar", "graph", "driver", "runtime"]),
     ("onnx", &["base", "scalar", "graph"]),
+    ("torch", &["base", "scalar", "graph", "driver", "runtime"]),
     ("cli", &["base", "scalar", "graph", "transform", "driver", "fuseline", "onnx", "runtime", "testing"]),
     ("testing", &["base", "scalar", "graph", "kernel", "program", "transform", "fuse", "lower", "runtime", "driver"]),
     ("xtask", &["base", "scalar", "graph", "driver", "fuseline", "onnx", "runtime", "testing"]),

@@ -55,7 +55,10 @@ pub fn bind(graph: &Graph, shapes: &[&[usize]]) -> Result<BTreeMap<Var, i64>> {
 }
 
 /// [`bind`] with some dimensions known beforehand.
-pub(crate) fn bind_from(graph: &Graph, shapes: &[&[usize]], mut vars: BTreeMap<Var, i64>) -> Result<BTreeMap<Var, i64>> {
+///
+/// # Errors
+/// As [`bind`].
+pub fn bind_from(graph: &Graph, shapes: &[&[usize]], mut vars: BTreeMap<Var, i64>) -> Result<BTreeMap<Var, i64>> {
     if shapes.len() != graph.inputs.len() {
         return Err(Error::invalid(format!("graph {} takes {} inputs, got {}", graph.name, graph.inputs.len(), shapes.len())));
     }

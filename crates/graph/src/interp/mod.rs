@@ -29,8 +29,8 @@ use std::collections::BTreeMap;
 use base::{Error, ErrorKind, Result};
 use scalar::{DType, Var};
 
-pub use bind::bind;
-pub(crate) use bind::{Env, bind_from};
+pub(crate) use bind::Env;
+pub use bind::{bind, bind_from};
 use value::Value;
 
 use crate::{Graph, HostTensor, NodeId, Op, TensorType, Type, call};

@@ -28,6 +28,7 @@ enum Storage {
     Empty,
     Pooled { pool: Arc<Shared>, block: Option<Block> },
     Foreign { _owner: Owner },
+    Lent,
 }
 
 // SAFETY: the memory is owned or kept alive by the value; races on its contents are excluded by the contract above.
@@ -61,6 +62,15 @@ impl Buffer {
         }
         let (start, len) = (NonNull::from(bytes).cast(), bytes.len());
         Ok(Buffer { start, bytes: len, storage: Storage::Foreign { _owner: owner } })
+    }
+
+    /// A buffer over memory of the caller's, which programs may write.
+    ///
+    /// # Safety
+    /// The memory stays valid until the buffer is dropped, and whoever else reads or writes it keeps to the contract of
+    /// [`Buffer`]. Bytes that no program touches need not exist.
+    pub unsafe fn lent(start: NonNull<u8>, bytes: usize) -> Buffer {
+        Buffer { start, bytes, storage: Storage::Lent }
     }
 
     /// Size in bytes.

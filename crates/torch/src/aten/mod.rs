@@ -1,0 +1,36 @@
+//! The lowering table: one function per ATen op, by its name with overload.
+//!
+//! A lowering gives one graph node per result. What it cannot express exactly as eager torch computes it is an
+//! [`base::ErrorKind::Unsupported`] error: the node then runs in torch.
+
+mod create;
+mod ctx;
+mod index;
+mod linear;
+mod pointwise;
+mod promote;
+mod reduce;
+mod view;
+
+use base::Result;
+use graph::NodeId;
+
+pub(crate) use create::is_creation;
+pub(crate) use ctx::{Ctx, Operand};
+
+/// Lowers one op.
+pub(crate) type Lower = fn(&mut Ctx<'_>) -> Result<Vec<NodeId>>;
+
+/// Version of the table; part of every cache key.
+pub const VERSION: u32 = 1;
+
+/// The lowering of an op.
+pub(crate) fn lookup(target: &str) -> Option<Lower> {
+    let families = [pointwise::lookup, view::lookup, create::lookup, reduce::lookup, index::lookup, linear::lookup];
+    families.iter().find_map(|family| family(target))
+}
+
+/// Whether the op has a lowering, perhaps for some arguments only.
+pub fn is_lowered(target: &str) -> bool {
+    lookup(target).is_some()
+}

@@ -1,0 +1,400 @@
+//! FX graph → program: lowers what the table knows, and cuts around what it does not.
+//!
+//! Every node has a level. A torch call of level `l` runs after segment `l`; what depends on it has a level above. So there
+//! are as few segments as the longest chain of torch calls asks for, and everything between two of them is one graph.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::{Code, Error, ErrorKind, Remark, Result};
+use graph::{Builder, NodeId, Op};
+use scalar::{DType, Shape, Sym, Var};
+
+use crate::aten::{self, Ctx, Operand};
+use crate::fx::{self, Arg, Id, Kind, Value};
+use crate::layout::{Layout, dense_order, permuted, row_major, strided_input};
+use crate::program::{Base, Extern, Made, Passed, Program, Read, Segment, Shown, Step};
+
+/// Cuts a graph. Ops named in `refused` run in torch.
+///
+/// # Errors
+/// A malformed graph.
+pub fn cut(fx: &fx::Graph, refused: &BTreeSet<String>) -> Result<Program> {
+    let mut cutter = Cutter::new(fx, refused);
+    for (id, node) in fx.nodes.iter().enumerate() {
+        match node.kind {
+            Kind::Input | Kind::Attribute => {}
+            Kind::Call => cutter.call(id, node)?,
+            Kind::Output => return cutter.finish(node),
+        }
+    }
+    Err(Error::invalid("the FX graph has no output"))
+}
+
+/// How a node is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placement {
+    /// It comes from outside, or is an integer, which needs no computing.
+    Given,
+    /// In the segment of a level.
+    Segment(usize),
+    /// By torch, after the segment of a level.
+    Extern(usize),
+}
+
+/// A graph being built for one level.
+struct Level {
+    builder: Builder,
+    reads: Vec<Read>,
+    makes: Vec<Made>,
+    externs: Vec<Extern>,
+    values: BTreeMap<(Id, usize), NodeId>,
+}
+
+struct Cutter<'a> {
+    fx: &'a fx::Graph,
+    refused: &'a BTreeSet<String>,
+    placed: Vec<Placement>,
+    levels: Vec<Level>,
+    /// Level of the last node whose order matters.
+    fence: usize,
+    remarks: Vec<Remark>,
+}
+
+/// The tensor `index` of a node's value.
+fn tensor_at(value: &Value, index: usize) -> Option<&fx::Tensor> {
+    match value {
+        Value::Tensor(t) if index == 0 => Some(t),
+        Value::List(list) => list.get(index).and_then(Value::tensor),
+        _ => None,
+    }
+}
+
+fn sym(text: &str) -> Result<Sym> {
+    Sym::parse(text).map_err(|e| Error::unsupported(format!("size expression {text}: {e}")))
+}
+
+fn syms(texts: &[String]) -> Result<Shape> {
+    texts.iter().map(|t| sym(t)).collect()
+}
+
+fn layout_of(t: &fx::Tensor) -> Result<Layout> {
+    Ok(Layout { shape: syms(&t.shape)?, strides: syms(&t.strides)? })
+}
+
+/// Whether a node picks one of several results of another.
+fn is_item(node: &fx::Node) -> bool {
+    node.target == "operator.getitem"
+}
+
+impl<'a> Cutter<'a> {
+    fn new(fx: &'a fx::Graph, refused: &'a BTreeSet<String>) -> Cutter<'a> {
+        let placed = vec![Placement::Given; fx.nodes.len()];
+        Cutter { fx, refused, placed, levels: Vec::new(), fence: 0, remarks: Vec::new() }
+    }
+
+    fn level(&mut self, n: usize) -> &mut Level {
+        while self.levels.len() <= n {
+            let mut builder = Builder::new(format!("{}_{}", self.fx.name, self.levels.len()));
+            for (name, (least, most)) in &self.fx.symbols {
+                let var = Var::new(name);
+                if let Some(least) = least {
+                    builder.facts_mut().set_min(var, *least);
+                }
+                if let Some(most) = most {
+                    builder.facts_mut().set_max(var, *most);
+                }
+            }
+            self.levels.push(Level {
+                builder,
+                reads: Vec::new(),
+                makes: Vec::new(),
+                externs: Vec::new(),
+                values: BTreeMap::new(),
+            });
+        }
+        &mut self.levels[n]
+    }
+
+    /// The first level at which all operands are there.
+    fn ready(&self, node: &fx::Node) -> usize {
+        let after = |&o: &Id| match self.placed[o] {
+            Placement::Given => 0,
+            Placement::Segment(l) => l,
+            Placement::Extern(l) => l + 1,
+        };
+        node.operands.iter().map(after).max().unwrap_or(0)
+    }
+
+    fn call(&mut self, id: Id, node: &'a fx::Node) -> Result<()> {
+        if matches!(node.value, Value::Int(_)) && !node.effect {
+            return Ok(());
+        }
+        if is_item(node) && self.placed[node.operands[0]] != Placement::Given {
+            self.placed[id] = self.placed[node.operands[0]];
+            return Ok(());
+        }
+        let level = self.ready(node).max(self.fence);
+        match self.lower(id, node, level) {
+            Ok(()) => self.placed[id] = Placement::Segment(level),
+            Err(e) if e.kind == ErrorKind::Unsupported || e.kind == ErrorKind::Invalid => {
+                self.call_torch(id, node, level, e.message())?;
+            }
+            Err(e) => return Err(e.context(format!("{} ({})", node.target, node.name))),
+        }
+        Ok(())
+    }
+
+    /// Lowers a node at a level; nothing is kept of a failure but unread nodes.
+    fn lower(&mut self, id: Id, node: &'a fx::Node, level: usize) -> Result<()> {
+        if node.effect {
+            return Err(Error::unsupported("it changes its operands or state"));
+        }
+        if self.refused.contains(&node.target) {
+            return Err(Error::unsupported("an option keeps it in torch"));
+        }
+        let lower = aten::lookup(&node.target).ok_or_else(|| Error::unsupported("no lowering"))?;
+        let before = self.level(level).reads.len();
+        let result = self.lowered(node, level, lower);
+        match result {
+            Ok(results) => {
+                let values = results.into_iter().enumerate().map(|(i, r)| ((id, i), r));
+                self.level(level).values.extend(values);
+                Ok(())
+            }
+            Err(e) => {
+                debug_assert!(before <= self.levels[level].reads.len());
+                Err(e)
+            }
+        }
+    }
+
+    fn lowered(&mut self, node: &'a fx::Node, level: usize, lower: aten::Lower) -> Result<Vec<NodeId>> {
+        let mut operands = BTreeMap::new();
+        for &o in &node.operands {
+            if let Some(operand) = self.operand(o, level)? {
+                operands.insert(o, operand);
+            }
+        }
+        let builder = &mut self.level(level).builder;
+        builder.push_origin(graph::Origin { op: node.op.clone(), source: node.source.clone() });
+        let results = lower(&mut Ctx::new(builder, node, &operands)).and_then(|r| checked(builder, node, r));
+        builder.pop_origin();
+        results
+    }
+
+    /// An operand at a level; `None` for what no lowering can read.
+    fn operand(&mut self, id: Id, level: usize) -> Result<Option<Operand>> {
+        match &self.fx.nodes[id].value {
+            Value::Tensor(t) if t.plain => self.tensor(id, 0, level).map(|n| Some(Operand::Tensor(n))),
+            Value::Int(expression) => Ok(Some(Operand::Int(sym(expression)?))),
+            Value::List(list) if list.iter().all(|v| v.tensor().is_some_and(|t| t.plain)) => {
+                let parts = (0..list.len()).map(|i| self.tensor(id, i, level).map(Operand::Tensor));
+                Ok(Some(Operand::List(parts.collect::<Result<_>>()?)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The node of a tensor at a level: computed there, made again, or read from memory.
+    fn tensor(&mut self, id: Id, index: usize, level: usize) -> Result<NodeId> {
+        let fx = self.fx;
+        let (id, index) = self.source(id, index);
+        if let Some(&node) = self.level(level).values.get(&(id, index)) {
+            return Ok(node);
+        }
+        let node = &fx.nodes[id];
+        let node_id = match self.placed[id] {
+            Placement::Segment(_) if aten::is_creation(&node.target) => {
+                let lower = aten::lookup(&node.target).ok_or_else(|| Error::internal("a creation has a lowering"))?;
+                self.lowered(node, level, lower)?[index]
+            }
+            _ => self.read(id, index, level)?,
+        };
+        self.level(level).values.insert((id, index), node_id);
+        Ok(node_id)
+    }
+
+    /// Follows picks of one result to the node that has it.
+    fn source(&self, id: Id, index: usize) -> (Id, usize) {
+        let node = &self.fx.nodes[id];
+        match (is_item(node), node.args.get("index")) {
+            (true, Some(&Arg::Int(i))) => {
+                let from = node.operands[0];
+                let len = if let Value::List(list) = &self.fx.nodes[from].value { list.len() as i64 } else { 0 };
+                self.source(from, if i < 0 { i + len } else { i } as usize)
+            }
+            _ => (id, index),
+        }
+    }
+
+    fn tensor_type(&self, id: Id, index: usize) -> Result<&'a fx::Tensor> {
+        let node = &self.fx.nodes[id];
+        tensor_at(&node.value, index).ok_or_else(|| Error::unsupported(format!("{} gives no tensor {index}", node.name)))
+    }
+
+    /// The memory behind a tensor: of a view, that of what it shows.
+    fn base(&self, id: Id, index: usize) -> Result<Base> {
+        let (id, index) = self.source(id, index);
+        let own = Base { node: id, index };
+        if !matches!(self.placed[id], Placement::Segment(_)) {
+            return Ok(own);
+        }
+        let storage = self.tensor_type(id, index)?.storage;
+        for &o in &self.fx.nodes[id].operands {
+            let (o, _) = self.source(o, 0);
+            let count = self.fx.nodes[o].value.tensors().len().max(1);
+            for i in 0..count {
+                if tensor_at(&self.fx.nodes[o].value, i).is_some_and(|t| t.storage == storage) {
+                    return self.base(o, i);
+                }
+            }
+            let (item, i) = self.source(o, 0);
+            if tensor_at(&self.fx.nodes[item].value, i).is_some_and(|t| t.storage == storage) {
+                return self.base(item, i);
+            }
+        }
+        Ok(own)
+    }
+
+    /// A tensor as a view of memory.
+    fn shown(&self, id: Id, index: usize) -> Result<Shown> {
+        let base = self.base(id, index)?;
+        let (tensor, whole) = (self.tensor_type(id, index)?, self.tensor_type(base.node, base.index)?);
+        let offset = sym(&tensor.offset)? - sym(&whole.offset)?;
+        let layout = layout_of(tensor)?;
+        let same = offset.is_zero() && layout == layout_of(whole)?;
+        Ok(Shown { base, layout, offset, whole: same })
+    }
+
+    /// Reads a tensor of an earlier level, or from outside.
+    fn read(&mut self, id: Id, index: usize, level: usize) -> Result<NodeId> {
+        let tensor = self.tensor_type(id, index)?;
+        let dtype = DType::parse(&tensor.dtype).ok_or_else(|| Error::unsupported(format!("dtype {}", tensor.dtype)))?;
+        let shown = self.shown(id, index)?;
+        self.export(shown.base)?;
+        let name = format!("{}_{index}", self.fx.nodes[id].name);
+        let layout = shown.layout.clone();
+        let level = self.level(level);
+        let first = level.builder.graph().inputs.len();
+        let (node, copied) = match strided_input(&mut level.builder, &name, dtype, &layout) {
+            Ok(node) => (node, false),
+            Err(_) => {
+                let dense = Layout { strides: row_major(&layout.shape), shape: layout.shape };
+                (strided_input(&mut level.builder, &name, dtype, &dense)?, true)
+            }
+        };
+        let declared = level.builder.graph().inputs[first].ty.shape.clone();
+        level.reads.push(Read { shown, dtype, declared, copied });
+        Ok(node)
+    }
+
+    /// Makes sure that a base computed in a segment is stored.
+    fn export(&mut self, base: Base) -> Result<()> {
+        let Placement::Segment(level) = self.placed[base.node] else { return Ok(()) };
+        if self.levels[level].makes.iter().any(|m| m.base == base) {
+            return Ok(());
+        }
+        let layout = layout_of(self.tensor_type(base.node, base.index)?)?;
+        let value = self.tensor(base.node, base.index, level)?;
+        let level = &mut self.levels[level];
+        let order = dense_order(&layout);
+        let spread = order.is_none();
+        let order = order.unwrap_or_else(|| (0..layout.shape.len()).collect());
+        let stored = stored(&mut level.builder, value, &order)?;
+        level.builder.output(format!("{}_{}", self.fx.nodes[base.node].name, base.index), stored)?;
+        let dtype = level.builder.dtype(value);
+        let shape = level.builder.shape(stored).clone();
+        level.makes.push(Made { base, dtype, layout, stored: shape, spread });
+        Ok(())
+    }
+
+    fn call_torch(&mut self, id: Id, node: &'a fx::Node, level: usize, reason: &str) -> Result<()> {
+        let operands = node.operands.iter().map(|&o| self.passed(o)).collect::<Result<Vec<_>>>()?;
+        if node.effect {
+            self.fence = level.max(self.levels.len().saturating_sub(1));
+        }
+        let level = if node.effect { self.fence } else { level };
+        self.placed[id] = Placement::Extern(level);
+        self.level(level).externs.push(Extern { node: id, operands, reason: reason.to_owned() });
+        if node.effect {
+            self.fence = level + 1;
+        }
+        self.remarks.push(Remark {
+            code: Code::Fallback,
+            pass: "torch",
+            places: vec![node.op.clone(), node.source.clone()],
+            message: format!("{} runs in torch: {reason}", node.target),
+            bytes: 0,
+            hint: String::new(),
+        });
+        Ok(())
+    }
+
+    /// A value where torch sees it.
+    fn passed(&mut self, id: Id) -> Result<Passed> {
+        match &self.fx.nodes[id].value {
+            Value::None => Ok(Passed::None),
+            Value::Int(expression) if self.placed[id] == Placement::Given => match sym(expression) {
+                Ok(s) => Ok(Passed::Int(s)),
+                Err(_) => Ok(Passed::Object(id)),
+            },
+            Value::Tensor(_) => {
+                let (source, index) = self.source(id, 0);
+                let outside = !matches!(self.placed[source], Placement::Segment(_));
+                if outside && index == 0 && source == id {
+                    return Ok(Passed::Object(id));
+                }
+                let shown = self.shown(id, 0)?;
+                self.export(shown.base)?;
+                Ok(Passed::Tensor(shown))
+            }
+            _ => Ok(Passed::Object(id)),
+        }
+    }
+
+    fn finish(mut self, output: &fx::Node) -> Result<Program> {
+        let Some(Arg::List(list)) = output.args.get("results") else {
+            return Err(Error::invalid("the FX output has no list of results"));
+        };
+        let result = |arg: &Arg| match arg {
+            Arg::Node(id) => self.passed(*id),
+            Arg::Int(n) => Ok(Passed::Int(Sym::from(*n))),
+            Arg::None => Ok(Passed::None),
+            other => Err(Error::invalid(format!("FX result {other:?}"))),
+        };
+        let results = list.iter().map(result).collect::<Result<Vec<_>>>()?;
+        let mut steps = Vec::new();
+        for level in self.levels {
+            if !level.makes.is_empty() {
+                let graph = level.builder.finish();
+                steps.push(Step::Segment(Box::new(Segment { graph, reads: level.reads, makes: level.makes })));
+            }
+            steps.extend(level.externs.into_iter().map(Step::Extern));
+        }
+        Ok(Program { name: self.fx.name.clone(), steps, results, remarks: self.remarks })
+    }
+}
+
+/// A value in the order of memory, as a node that the plan gives a buffer of its own.
+fn stored(b: &mut Builder, value: NodeId, order: &[usize]) -> Result<NodeId> {
+    let stored = permuted(b, value, order)?;
+    let borrowed = matches!(b.graph().node(stored).op, Op::View(_) | Op::Input(_) | Op::Const(_) | Op::SymConst(_) | Op::Iota(_));
+    if borrowed { b.materialize(stored) } else { Ok(stored) }
+}
+
+/// Results that have the types that tracing saw; a lowering that gives others is not used.
+fn checked(b: &Builder, node: &fx::Node, results: Vec<NodeId>) -> Result<Vec<NodeId>> {
+    let wanted = node.value.tensors();
+    if wanted.len() != results.len() {
+        return Err(Error::unsupported(format!("the lowering gives {} results, torch {}", results.len(), wanted.len())));
+    }
+    for (&have, want) in results.iter().zip(wanted) {
+        let (dtype, shape) = (b.dtype(have), syms(&want.shape)?);
+        let differs = |(a, b): (&Sym, &Sym)| a != b && (a.as_int().is_some() && b.as_int().is_some());
+        if dtype.name() != want.dtype || b.shape(have).len() != shape.len() || b.shape(have).iter().zip(&shape).any(differs) {
+            let have = b.graph().tensor(have);
+            return Err(Error::unsupported(format!("the lowering gives {have}, torch {}{:?}", want.dtype, want.shape)));
+        }
+    }
+    Ok(results)
+}

@@ -1,0 +1,158 @@
+//! An FX graph of ATen ops as plain data: what the Python side writes as JSON.
+//!
+//! Arguments are complete: every parameter of the op's schema is there by name, defaults included.
+
+use std::collections::BTreeMap;
+
+use base::{Error, Result};
+use serde::Deserialize;
+
+/// Version of the JSON form.
+pub const VERSION: u32 = 1;
+
+/// Index of a node in [`Graph::nodes`]; operands have smaller ones.
+pub type Id = usize;
+
+/// A traced graph in topological order.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Graph {
+    /// Version of the form.
+    pub version: u32,
+    /// Function name.
+    pub name: String,
+    /// Nodes; operands precede users.
+    pub nodes: Vec<Node>,
+    /// Bounds of the symbols in shapes, inclusive; `None` is unbounded.
+    pub symbols: BTreeMap<String, (Option<i64>, Option<i64>)>,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// An argument of the call, in order.
+    Input,
+    /// An attribute of the module: a constant tensor, or a body of a higher-order op.
+    Attribute,
+    /// An op.
+    Call,
+    /// The results: [`Node::args`] has one, `results`, a list.
+    Output,
+}
+
+/// A node.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Node {
+    /// Name in the FX graph.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The op with its overload, `aten.add.Tensor`.
+    pub target: String,
+    /// Every argument by its name in the schema.
+    pub args: BTreeMap<String, Arg>,
+    /// Values it depends on, in order of first occurrence.
+    pub operands: Vec<Id>,
+    /// What it gives.
+    pub value: Value,
+    /// Whether its place among other such nodes matters: mutation, random state, communication.
+    pub effect: bool,
+    /// The user's op.
+    pub op: String,
+    /// File and line of the user.
+    pub source: String,
+}
+
+/// An argument.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arg {
+    /// Nothing.
+    None,
+    /// Another node's value.
+    Node(Id),
+    /// A flag.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A float, as Python prints it (`nan`, `inf` too).
+    Float(String),
+    /// A text.
+    Str(String),
+    /// Several.
+    List(Vec<Arg>),
+    /// A tensor element type.
+    Dtype(String),
+    /// Anything else, as Python prints it: a device, a layout, a body.
+    Other(String),
+}
+
+/// What a node gives, as tracing saw it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Value {
+    /// Nothing.
+    None,
+    /// A tensor.
+    Tensor(Tensor),
+    /// A symbolic or plain integer, as an expression over symbols.
+    Int(String),
+    /// Several values.
+    List(Vec<Value>),
+    /// Anything else, as Python prints its type: a float, a subclass, a body.
+    Other(String),
+}
+
+/// Type, layout and identity of a tensor.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Tensor {
+    /// Element type, by Fuseline's name where there is one, else torch's (`complex64`).
+    pub dtype: String,
+    /// Extents, as expressions over symbols.
+    pub shape: Vec<String>,
+    /// Distances of neighbours in elements.
+    pub strides: Vec<String>,
+    /// Element of the storage at index 0.
+    pub offset: String,
+    /// Number of the storage: tensors that share one are views of each other.
+    pub storage: u64,
+    /// Whether it is a plain dense tensor on the CPU, which generated kernels can read.
+    pub plain: bool,
+}
+
+impl Graph {
+    /// Reads the JSON form.
+    ///
+    /// # Errors
+    /// Malformed JSON, another version, or an operand that does not precede its user.
+    pub fn from_json(text: &str) -> Result<Graph> {
+        let graph: Graph = serde_json::from_str(text).map_err(|e| Error::invalid(format!("FX graph: {e}")))?;
+        if graph.version != VERSION {
+            return Err(Error::invalid(format!("FX graph has version {}, expected {VERSION}", graph.version)));
+        }
+        for (id, node) in graph.nodes.iter().enumerate() {
+            if let Some(bad) = node.operands.iter().find(|&&o| o >= id) {
+                return Err(Error::invalid(format!("FX node {}: operand {bad} does not precede it", node.name)));
+            }
+        }
+        Ok(graph)
+    }
+}
+
+impl Value {
+    /// The tensor, if it is one.
+    pub fn tensor(&self) -> Option<&Tensor> {
+        match self {
+            Value::Tensor(t) => Some(t),
+            _ => None,
+        }
+    }
+    /// Every tensor in it.
+    pub fn tensors(&self) -> Vec<&Tensor> {
+        match self {
+            Value::Tensor(t) => vec![t],
+            Value::List(list) => list.iter().flat_map(Value::tensors).collect(),
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! A compiled program, as Python holds it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::{Config, Remark, Result};
+use driver::{Executable, Module};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use scalar::{Sym, Var};
+
+use super::run::{Bounds, Run};
+use crate::fx::{self, Id, Kind, Value};
+use crate::program::{Base, Made, Passed, Program, Read, Shown, Step};
+
+/// Number of a run-time value.
+pub(super) type Slot = usize;
+
+/// A segment with its kernels.
+pub(super) struct Part {
+    pub(super) executable: Executable,
+    pub(super) reads: Vec<(Slot, Read)>,
+    pub(super) makes: Vec<(Slot, Made)>,
+    pub(super) bounds: Bounds,
+}
+
+/// A call of torch.
+pub(super) struct Call {
+    pub(super) node: Id,
+    pub(super) function: Option<Py<PyAny>>,
+    pub(super) operands: Vec<Given>,
+    /// Where the whole result goes, if anything reads it as it is.
+    pub(super) result: Option<Slot>,
+    /// Results by index, for those that are read.
+    pub(super) items: Vec<(usize, Slot)>,
+    /// Symbols that the shapes of results define: result, axis, symbol.
+    pub(super) defines: Vec<(usize, usize, Var)>,
+    /// A symbol that an integer result defines.
+    pub(super) integer: Option<Var>,
+}
+
+/// A value at a boundary, by slot.
+pub(super) enum Given {
+    Whole(Slot),
+    View(Slot, Shown),
+    Int(Sym),
+    None,
+}
+
+/// One step.
+pub(super) enum Work {
+    Part(Box<Part>),
+    Call(Call),
+}
+
+/// What an argument is.
+pub(super) struct Argument {
+    pub(super) slot: Option<Slot>,
+    pub(super) symbol: Option<Var>,
+}
+
+/// A compiled FX graph: called with one list of arguments, which it clears.
+#[pyclass(frozen, module = "fuseline._native")]
+pub(super) struct Runner {
+    pub(super) arguments: Vec<Argument>,
+    pub(super) attributes: Vec<(String, Option<Slot>, Option<Py<PyAny>>)>,
+    pub(super) work: Vec<Work>,
+    /// Slots that nothing needs after each step.
+    pub(super) release: Vec<Vec<Slot>>,
+    pub(super) results: Vec<Given>,
+    pub(super) slots: usize,
+    fx: fx::Graph,
+    remarks: Vec<Remark>,
+    timing: Vec<(&'static str, std::time::Duration)>,
+}
+
+/// Numbers of run-time values.
+#[derive(Default)]
+struct Slots {
+    bases: BTreeMap<Base, Slot>,
+    objects: BTreeMap<Id, Slot>,
+    count: usize,
+}
+
+impl Slots {
+    fn next(&mut self) -> Slot {
+        self.count += 1;
+        self.count - 1
+    }
+    fn base(&mut self, fx: &fx::Graph, base: Base) -> Slot {
+        if matches!(fx.nodes[base.node].value, Value::Tensor(_)) {
+            return self.object(base.node);
+        }
+        if let Some(&slot) = self.bases.get(&base) {
+            return slot;
+        }
+        let slot = self.next();
+        self.bases.insert(base, slot);
+        slot
+    }
+    fn object(&mut self, id: Id) -> Slot {
+        if let Some(&slot) = self.objects.get(&id) {
+            return slot;
+        }
+        let slot = self.next();
+        self.objects.insert(id, slot);
+        slot
+    }
+    fn given(&mut self, fx: &fx::Graph, passed: &Passed) -> Given {
+        match passed {
+            Passed::Tensor(s) if s.whole => Given::Whole(self.base(fx, s.base)),
+            Passed::Tensor(s) => Given::View(self.base(fx, s.base), s.clone()),
+            Passed::Int(s) => Given::Int(s.clone()),
+            Passed::Object(id) => Given::Whole(self.object(*id)),
+            Passed::None => Given::None,
+        }
+    }
+}
+
+fn symbol(value: &Value) -> Option<Var> {
+    let Value::Int(text) = value else { return None };
+    Sym::parse(text).ok()?.as_var()
+}
+
+impl Runner {
+    pub(super) fn compile(fx: fx::Graph, program: Program, config: &Config) -> Result<Runner> {
+        let mut slots = Slots::default();
+        let mut work = Vec::new();
+        let mut timing: Vec<(&'static str, std::time::Duration)> = Vec::new();
+        for step in &program.steps {
+            work.push(match step {
+                Step::Segment(segment) => {
+                    let module = Module { graph: segment.graph.clone(), frozen: Vec::new() };
+                    let executable = driver::compile(&module, config)?;
+                    timing.extend(executable.timing());
+                    let reads = segment.reads.iter().map(|r| (slots.base(&fx, r.shown.base), r.clone())).collect();
+                    let makes = segment.makes.iter().map(|m| (slots.base(&fx, m.base), m.clone())).collect();
+                    Work::Part(Box::new(Part { executable, reads, makes, bounds: Bounds::default() }))
+                }
+                Step::Extern(call) => {
+                    let operands = call.operands.iter().map(|p| slots.given(&fx, p)).collect();
+                    let function = None;
+                    Work::Call(Call {
+                        node: call.node,
+                        function,
+                        operands,
+                        result: None,
+                        items: Vec::new(),
+                        defines: Vec::new(),
+                        integer: symbol(&fx.nodes[call.node].value),
+                    })
+                }
+            });
+        }
+        let results: Vec<Given> = program.results.iter().map(|p| slots.given(&fx, p)).collect();
+        for step in &mut work {
+            if let Work::Call(call) = step {
+                call.result = slots.objects.get(&call.node).copied();
+                let node = &fx.nodes[call.node];
+                let count = node.value.tensors().len();
+                let base = |index| Base { node: call.node, index };
+                call.items = (0..count).filter_map(|i| Some((i, *slots.bases.get(&base(i))?))).collect();
+                call.defines = definitions(&node.value);
+            }
+        }
+        let argument =
+            |(id, node): (Id, &fx::Node)| Argument { slot: slots.objects.get(&id).copied(), symbol: symbol(&node.value) };
+        let of_kind = |kind| fx.nodes.iter().enumerate().filter(move |(_, n)| n.kind == kind);
+        let arguments = of_kind(Kind::Input).map(argument).collect();
+        let attributes =
+            of_kind(Kind::Attribute).map(|(id, n)| (n.target.clone(), slots.objects.get(&id).copied(), None)).collect();
+        let release = releases(&work, &results, slots.count);
+        Ok(Runner { arguments, attributes, work, release, results, slots: slots.count, fx, remarks: program.remarks, timing })
+    }
+
+    /// Binds the callables of torch's nodes and the attributes of the module.
+    pub(super) fn with_externs(mut self, externs: &Bound<'_, PyAny>) -> PyResult<Runner> {
+        for step in &mut self.work {
+            if let Work::Call(call) = step {
+                let node = &self.fx.nodes[call.node];
+                call.function = Some(externs.call_method1("function", (call.node, node.operands.clone()))?.unbind());
+            }
+        }
+        for (name, slot, value) in &mut self.attributes {
+            if slot.is_some() {
+                *value = Some(externs.call_method1("attribute", (name.as_str(),))?.unbind());
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// Symbols that are extents of results: result, axis, symbol.
+fn definitions(value: &Value) -> Vec<(usize, usize, Var)> {
+    let mut found = Vec::new();
+    for (i, tensor) in value.tensors().into_iter().enumerate() {
+        for (axis, text) in tensor.shape.iter().enumerate() {
+            if let Some(var) = Sym::parse(text).ok().and_then(|s| s.as_var()) {
+                found.push((i, axis, var));
+            }
+        }
+    }
+    found
+}
+
+/// Slots that are read last by each step; results stay.
+fn releases(work: &[Work], results: &[Given], count: usize) -> Vec<Vec<Slot>> {
+    let slot_of = |given: &Given| match given {
+        Given::Whole(s) | Given::View(s, _) => Some(*s),
+        _ => None,
+    };
+    let kept: BTreeSet<Slot> = results.iter().filter_map(slot_of).collect();
+    let mut last: Vec<Option<usize>> = vec![None; count];
+    for (n, step) in work.iter().enumerate() {
+        let used: Vec<Slot> = match step {
+            Work::Part(part) => part.reads.iter().map(|r| r.0).chain(part.makes.iter().map(|m| m.0)).collect(),
+            Work::Call(call) => {
+                let made = call.items.iter().map(|i| i.1).chain(call.result);
+                call.operands.iter().filter_map(slot_of).chain(made).collect()
+            }
+        };
+        used.into_iter().for_each(|s| last[s] = Some(n));
+    }
+    let mut out = vec![Vec::new(); work.len()];
+    for (slot, n) in last.iter().enumerate() {
+        if let Some(n) = n
+            && !kept.contains(&slot)
+        {
+            out[*n].push(slot);
+        }
+    }
+    out
+}
+
+#[pymethods]
+impl Runner {
+    /// Runs on a list of arguments, which is emptied, and gives the list of results.
+    fn __call__<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
+        let mut run = Run::new(py, self);
+        run.take(arguments)?;
+        for (step, release) in self.work.iter().zip(&self.release) {
+            match step {
+                Work::Part(part) => run.part(part)?,
+                Work::Call(call) => run.call(call)?,
+            }
+            release.iter().for_each(|&slot| run.release(slot));
+        }
+        let results = self.results.iter().map(|g| run.given(g)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, results)
+    }
+
+    /// Torch calls with their reasons, as (op, source, message).
+    fn remarks(&self) -> Vec<(String, String, String)> {
+        let place = |r: &Remark, i: usize| r.places.get(i).cloned().unwrap_or_default();
+        self.remarks.iter().map(|r| (place(r, 0), place(r, 1), r.message.clone())).collect()
+    }
+
+    /// Seconds of each compile pass.
+    fn timing(&self) -> Vec<(&'static str, f64)> {
+        self.timing.iter().map(|(name, t)| (*name, t.as_secs_f64())).collect()
+    }
+
+    /// Names of the kernels of each segment.
+    fn kernels(&self) -> Vec<Vec<String>> {
+        let parts = self.work.iter().filter_map(|w| if let Work::Part(p) = w { Some(p) } else { None });
+        parts.map(|p| p.executable.plan().kernels.iter().map(|k| k.name.clone()).collect()).collect()
+    }
+}

@@ -1,0 +1,53 @@
+"""What a user can choose."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs", "lite")
+"""Inductor's names; all of them choose the same CPU code, since kernels are neither graph-captured nor timed there."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """Options of one compilation: ``torch.compile(model, backend="fuseline", options={...})``."""
+
+    mode: str = "default"
+    numerics: str = "eager"
+    """``eager`` rounds wherever torch's eager rounds, ``wide`` keeps f16 and bf16 intermediates in f32."""
+    rng: str = "fused"
+    """``fused`` makes random numbers inside kernels, ``eager`` runs eager's own kernels, for equal bits."""
+    fuse: bool = True
+    """False gives one kernel per op, to compare."""
+    verify: int = 0
+    """Number of first calls whose kernels are checked against the unfused graph."""
+    torch_ops: frozenset[str] = frozenset()
+    """Ops that torch runs though they have a lowering, e.g. ``aten.mm.default``."""
+
+    @staticmethod
+    def of(mode: str | None, options: dict[str, Any] | None) -> Options:
+        """Options from torch.compile's ``mode`` and ``options``.
+
+        Raises:
+            ValueError: an unknown option or value; the message lists the known ones.
+        """
+        given = dict(options or {})
+        if mode is not None:
+            given.setdefault("mode", mode)
+        known = {f.name for f in dataclasses.fields(Options)}
+        unknown = sorted(set(given) - known)
+        if unknown:
+            raise ValueError(f"unknown option {', '.join(map(repr, unknown))}; known: {', '.join(sorted(known))}")
+        if "torch_ops" in given:
+            given["torch_ops"] = frozenset(given["torch_ops"])
+        chosen = Options(**given)
+        _one_of("mode", chosen.mode, MODES)
+        _one_of("numerics", chosen.numerics, ("eager", "wide"))
+        _one_of("rng", chosen.rng, ("fused", "eager"))
+        return chosen
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"option {name}={value!r}; known values: {', '.join(map(repr, allowed))}")

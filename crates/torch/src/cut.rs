@@ -61,7 +61,7 @@ struct Cutter<'a> {
 }
 
 /// The tensor `index` of a node's value.
-fn tensor_at(value: &Value, index: usize) -> Option<&fx::Tensor> {
+pub(crate) fn tensor_at(value: &Value, index: usize) -> Option<&fx::Tensor> {
     match value {
         Value::Tensor(t) if index == 0 => Some(t),
         Value::List(list) => list.get(index).and_then(Value::tensor),
@@ -77,7 +77,8 @@ fn syms(texts: &[String]) -> Result<Shape> {
     texts.iter().map(|t| sym(t)).collect()
 }
 
-fn layout_of(t: &fx::Tensor) -> Result<Layout> {
+/// Extents and strides of a traced tensor.
+pub(crate) fn layout_of(t: &fx::Tensor) -> Result<Layout> {
     Ok(Layout { shape: syms(&t.shape)?, strides: syms(&t.strides)? })
 }
 

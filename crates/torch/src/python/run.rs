@@ -14,6 +14,7 @@ use scalar::{Shape, Sym, Var};
 
 use super::python_error;
 use super::runner::{Call, Given, Part, Runner, Slot};
+use crate::layout::Layout;
 use crate::program::Shown;
 
 /// Numbers of a segment for one binding of the symbols.
@@ -79,7 +80,7 @@ impl<'py, 'r> Run<'py, 'r> {
                 self.dims.insert(var, value.extract()?);
             }
             if let Some(slot) = argument.slot {
-                self.values[slot] = Some(value);
+                self.values[slot] = Some(self.conforming(value, argument.layout.as_ref())?);
             }
         }
         for (_, slot, value) in &self.runner.attributes {
@@ -143,6 +144,23 @@ impl<'py, 'r> Run<'py, 'r> {
         Ok(bound)
     }
 
+    /// The tensor with the strides that tracing promised: itself, or a copy.
+    fn conforming(&self, tensor: Bound<'py, PyAny>, layout: Option<&Layout>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(layout) = layout else { return Ok(tensor) };
+        let (size, stride) = (numbers(&self.dims, &layout.shape)?, numbers(&self.dims, &layout.strides)?);
+        let real: Vec<i64> = tensor.getattr(intern!(self.py, "shape"))?.extract()?;
+        if real != size {
+            return Err(PyRuntimeError::new_err(format!("a tensor has shape {real:?}, tracing promised {size:?}")));
+        }
+        let real: Vec<i64> = tensor.call_method0(intern!(self.py, "stride"))?.extract()?;
+        let matters = |((n, a), b): ((&i64, &i64), &i64)| *n > 1 && a != b;
+        if size.contains(&0) || !size.iter().zip(&real).zip(&stride).any(matters) {
+            return Ok(tensor);
+        }
+        let copy = tensor.call_method1(intern!(self.py, "new_empty_strided"), (size, stride))?;
+        copy.call_method1(intern!(self.py, "copy_"), (&tensor,))
+    }
+
     fn address(&self, tensor: &Bound<'py, PyAny>) -> PyResult<usize> {
         tensor.call_method0(intern!(self.py, "data_ptr"))?.extract()
     }
@@ -190,7 +208,7 @@ impl<'py, 'r> Run<'py, 'r> {
         let result = function.bind(self.py).call1(PyTuple::new(self.py, operands)?)?;
         for &(i, axis, var) in &call.defines {
             if !self.dims.contains_key(&var) {
-                let tensor = if call.items.is_empty() && !result.is_instance_of::<PyTuple>() {
+                let tensor = if !result.is_instance_of::<PyTuple>() && !result.is_instance_of::<PyList>() {
                     result.clone()
                 } else {
                     result.get_item(i)?
@@ -202,11 +220,11 @@ impl<'py, 'r> Run<'py, 'r> {
         if let Some(var) = call.integer {
             self.dims.insert(var, result.extract()?);
         }
-        for &(i, slot) in &call.items {
-            self.values[slot] = Some(result.get_item(i)?);
+        for (i, slot, layout) in &call.items {
+            self.values[*slot] = Some(self.conforming(result.get_item(*i)?, layout.as_ref())?);
         }
-        if let Some(slot) = call.result {
-            self.values[slot] = Some(result);
+        if let Some((slot, layout)) = &call.result {
+            self.values[*slot] = Some(self.conforming(result, layout.as_ref())?);
         }
         Ok(())
     }

@@ -9,7 +9,9 @@ use pyo3::types::PyList;
 use scalar::{Sym, Var};
 
 use super::run::{Bounds, Run};
+use crate::cut::{layout_of, tensor_at};
 use crate::fx::{self, Id, Kind, Value};
+use crate::layout::Layout;
 use crate::program::{Base, Made, Passed, Program, Read, Shown, Step};
 
 /// Number of a run-time value.
@@ -28,10 +30,10 @@ pub(super) struct Call {
     pub(super) node: Id,
     pub(super) function: Option<Py<PyAny>>,
     pub(super) operands: Vec<Given>,
-    /// Where the whole result goes, if anything reads it as it is.
-    pub(super) result: Option<Slot>,
-    /// Results by index, for those that are read.
-    pub(super) items: Vec<(usize, Slot)>,
+    /// Where the whole result goes, if anything reads it as it is, and its layout if generated kernels may.
+    pub(super) result: Option<(Slot, Option<Layout>)>,
+    /// Results by index, for those that are read, with their layouts.
+    pub(super) items: Vec<(usize, Slot, Option<Layout>)>,
     /// Symbols that the shapes of results define: result, axis, symbol.
     pub(super) defines: Vec<(usize, usize, Var)>,
     /// A symbol that an integer result defines.
@@ -56,6 +58,8 @@ pub(super) enum Work {
 pub(super) struct Argument {
     pub(super) slot: Option<Slot>,
     pub(super) symbol: Option<Var>,
+    /// The layout to bring it to, for one that Dynamo's guards do not cover.
+    pub(super) layout: Option<Layout>,
 }
 
 /// A compiled FX graph: called with one list of arguments, which it clears.
@@ -116,6 +120,11 @@ impl Slots {
     }
 }
 
+/// The layout of a tensor that generated kernels may read.
+fn plain_layout(t: &fx::Tensor) -> Option<Layout> {
+    if t.plain { layout_of(t).ok() } else { None }
+}
+
 fn symbol(value: &Value) -> Option<Var> {
     let Value::Int(text) = value else { return None };
     Sym::parse(text).ok()?.as_var()
@@ -154,16 +163,20 @@ impl Runner {
         let results: Vec<Given> = program.results.iter().map(|p| slots.given(&fx, p)).collect();
         for step in &mut work {
             if let Work::Call(call) = step {
-                call.result = slots.objects.get(&call.node).copied();
+                let layout = |i| tensor_at(&fx.nodes[call.node].value, i).and_then(plain_layout);
+                call.result = slots.objects.get(&call.node).map(|&slot| (slot, layout(0)));
                 let node = &fx.nodes[call.node];
                 let count = node.value.tensors().len();
                 let base = |index| Base { node: call.node, index };
-                call.items = (0..count).filter_map(|i| Some((i, *slots.bases.get(&base(i))?))).collect();
+                call.items = (0..count).filter_map(|i| Some((i, *slots.bases.get(&base(i))?, layout(i)))).collect();
                 call.defines = definitions(&node.value);
             }
         }
-        let argument =
-            |(id, node): (Id, &fx::Node)| Argument { slot: slots.objects.get(&id).copied(), symbol: symbol(&node.value) };
+        let argument = |(id, node): (Id, &fx::Node)| {
+            let tangent = node.name.starts_with("tangents");
+            let layout = if tangent { node.value.tensor().and_then(plain_layout) } else { None };
+            Argument { slot: slots.objects.get(&id).copied(), symbol: symbol(&node.value), layout }
+        };
         let of_kind = |kind| fx.nodes.iter().enumerate().filter(move |(_, n)| n.kind == kind);
         let arguments = of_kind(Kind::Input).map(argument).collect();
         let attributes =
@@ -214,7 +227,7 @@ fn releases(work: &[Work], results: &[Given], count: usize) -> Vec<Vec<Slot>> {
         let used: Vec<Slot> = match step {
             Work::Part(part) => part.reads.iter().map(|r| r.0).chain(part.makes.iter().map(|m| m.0)).collect(),
             Work::Call(call) => {
-                let made = call.items.iter().map(|i| i.1).chain(call.result);
+                let made = call.items.iter().map(|i| i.1).chain(call.result.iter().map(|r| r.0));
                 call.operands.iter().filter_map(slot_of).chain(made).collect()
             }
         };

@@ -62,14 +62,7 @@ def compile_graph(module: GraphModule, options: Options, name: str) -> Callable[
         "fuse": options.fuse,
         "refused": sorted(options.torch_ops),
     }
-    runner = _native.compile(text, json.dumps(settings), Externs(module))
-
-    def run(arguments: list[Any]) -> list[Any]:
-        return runner(arguments)
-
-    run._boxed_call = True  # type: ignore[attr-defined]
-    run.runner = runner  # type: ignore[attr-defined]
-    return run
+    return _native.compile(text, json.dumps(settings), Externs(module))
 
 
 def backend(

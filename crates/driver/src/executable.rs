@@ -182,6 +182,22 @@ impl Executable {
         Ok(())
     }
 
+    /// Input nodes that come with a call, with the number of their argument.
+    pub(crate) fn given(&self) -> &[(NodeId, usize)] {
+        &self.given
+    }
+    /// Stored values whose buffers are free after each kernel.
+    pub(crate) fn last_use(&self) -> &[Vec<NodeId>] {
+        &self.last_use
+    }
+
+    /// Types of the outputs for the sizes of an instance.
+    pub(crate) fn output_shapes(&self, instance: &Instance) -> Result<Vec<(scalar::DType, Vec<usize>)>> {
+        let graph = &self.compiled.plan.graph;
+        let of = |o: &graph::Output| Ok((graph.dtype(o.value), crate::instance::sizes(graph.shape(o.value), &instance.dims)?));
+        graph.outputs.iter().map(of).collect()
+    }
+
     /// Frees what nothing after kernel `n` needs.
     pub(crate) fn release(&self, n: usize, values: &mut Values) {
         for v in &self.last_use[n] {

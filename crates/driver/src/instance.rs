@@ -209,7 +209,8 @@ fn made(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>) -> Result<Vec<M
     Ok(out)
 }
 
-fn sizes(shape: &Shape, dims: &BTreeMap<Var, i64>) -> Result<Vec<usize>> {
+/// Extents as counts.
+pub(crate) fn sizes(shape: &Shape, dims: &BTreeMap<Var, i64>) -> Result<Vec<usize>> {
     Ok(extents(shape, dims)?.iter().map(|&n| n.max(0) as usize).collect())
 }
 

@@ -4,6 +4,7 @@
 //! each call, lowers and prepares its kernels once per size tuple, and runs them with pooled memory. [`Report`] tells what
 //! was fused, what was not and why, and what it saves.
 
+mod bound;
 mod compile;
 mod dump;
 mod executable;
@@ -19,6 +20,7 @@ mod table;
 mod values;
 mod verify;
 
+pub use bound::Bound;
 pub use compile::{Compiled, Pass, compile, passes, passes_from};
 pub use executable::Executable;
 pub use host::{to_array, to_host};

@@ -1,13 +1,24 @@
-//! Memory from torch's allocator.
+//! Memory from torch's allocator, and addresses of tensors.
 
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use scalar::DType;
 
-static EMPTY_STRIDED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-static DTYPES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+/// Functions of Python and torch that every call needs. Loops over many tensors run inside `map` and `starmap`, which call a
+/// built-in method several times faster than it can be called from outside.
+struct Functions {
+    list: Py<PyAny>,
+    map: Py<PyAny>,
+    starmap: Py<PyAny>,
+    data_ptr: Py<PyAny>,
+    empty_strided: Py<PyAny>,
+    as_strided: Py<PyAny>,
+    dtypes: Py<PyDict>,
+}
+
+static FUNCTIONS: PyOnceLock<Functions> = PyOnceLock::new();
 
 fn torch_name(dtype: DType) -> &'static str {
     match dtype {
@@ -27,34 +38,55 @@ fn torch_name(dtype: DType) -> &'static str {
     }
 }
 
-fn dtypes(py: Python<'_>) -> PyResult<&Py<PyDict>> {
-    DTYPES.get_or_try_init(py, || {
-        let torch = py.import("torch")?;
-        let table = PyDict::new(py);
+fn functions(py: Python<'_>) -> PyResult<&Functions> {
+    FUNCTIONS.get_or_try_init(py, || {
+        let (torch, builtins) = (py.import("torch")?, py.import("builtins")?);
+        let dtypes = PyDict::new(py);
         for dtype in DType::ALL {
-            table.set_item(dtype.name(), torch.getattr(torch_name(dtype))?)?;
+            dtypes.set_item(dtype.name(), torch.getattr(torch_name(dtype))?)?;
         }
-        Ok(table.unbind())
+        let base = py.import("torch._C")?.getattr("TensorBase")?;
+        Ok(Functions {
+            list: builtins.getattr("list")?.unbind(),
+            map: builtins.getattr("map")?.unbind(),
+            starmap: py.import("itertools")?.getattr("starmap")?.unbind(),
+            data_ptr: base.getattr("data_ptr")?.unbind(),
+            empty_strided: py.import("torch._C._dynamo.guards")?.getattr("_empty_strided_cpu")?.unbind(),
+            as_strided: base.getattr("as_strided")?.unbind(),
+            dtypes: dtypes.unbind(),
+        })
     })
 }
 
-/// A tensor with unspecified contents; `dense` ignores the strides.
-pub(super) fn empty<'py>(
-    py: Python<'py>,
-    dtype: DType,
-    size: &Py<PyTuple>,
-    stride: &Py<PyTuple>,
-    dense: bool,
+/// The torch dtype.
+pub(super) fn torch_dtype(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    functions(py)?.dtypes.bind(py).as_any().get_item(dtype.name())
+}
+
+/// Addresses of the first elements of tensors.
+pub(super) fn addresses<'py>(tensors: &Bound<'py, PyList>) -> PyResult<Vec<usize>> {
+    let py = tensors.py();
+    let f = functions(py)?;
+    let list = f.list.bind(py).call1((f.map.bind(py).call1((&f.data_ptr, tensors))?,))?;
+    list.cast_into::<PyList>()?.iter().map(|p| p.extract()).collect()
+}
+
+/// New tensors, one for each (sizes, strides, dtype), with unspecified contents.
+pub(super) fn empty<'py>(of: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
+    let py = of.py();
+    let f = functions(py)?;
+    let list = f.list.bind(py).call1((f.starmap.bind(py).call1((&f.empty_strided, of))?,))?;
+    Ok(list.cast_into::<PyList>()?)
+}
+
+/// A view of a tensor's memory; `offset` counts from the tensor's own first element.
+pub(super) fn view<'py>(
+    base: &Bound<'py, PyAny>,
+    size: &Bound<'py, PyTuple>,
+    stride: &Bound<'py, PyTuple>,
+    offset: i64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let dtype = dtypes(py)?.bind(py).as_any().get_item(dtype.name())?;
-    if dense {
-        let options = PyDict::new(py);
-        options.set_item(intern!(py, "dtype"), dtype)?;
-        return py.import("torch")?.getattr("empty")?.call((size,), Some(&options));
-    }
-    let function = EMPTY_STRIDED.get_or_try_init(py, || {
-        let guards = py.import("torch._C._dynamo.guards")?;
-        PyResult::Ok(guards.getattr("_empty_strided_cpu")?.unbind())
-    })?;
-    function.bind(py).call1((size, stride, dtype))
+    let py = base.py();
+    let first: i64 = base.call_method0(intern!(py, "storage_offset"))?.extract()?;
+    functions(py)?.as_strided.bind(py).call1((base, size, stride, first + offset))
 }

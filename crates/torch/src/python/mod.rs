@@ -1,5 +1,6 @@
 //! The extension module `fuseline._native`.
 
+mod bind;
 mod memory;
 mod run;
 mod runner;

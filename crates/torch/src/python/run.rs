@@ -1,72 +1,39 @@
 //! One call of a compiled program.
 
-use std::collections::BTreeMap;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use base::Error;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use runtime::{Array, Buffer};
-use scalar::{Shape, Sym, Var};
+use runtime::Buffer;
 
-use super::python_error;
+use super::bind::{Dims, Span, number, numbers};
 use super::runner::{Call, Given, Part, Runner, Slot};
+use super::{memory, python_error};
 use crate::layout::Layout;
 use crate::program::Shown;
-
-/// Numbers of a segment for one binding of the symbols.
-pub(super) struct Numbers {
-    /// Extents of the memory behind each input, its first byte from the base's, and whether it must be copied densely.
-    reads: Vec<(Vec<usize>, isize)>,
-    /// Extents in the order of memory, and torch's sizes and strides.
-    makes: Vec<(Vec<usize>, Py<PyTuple>, Py<PyTuple>)>,
-}
-
-/// Bindings by the values of the symbols; the last ones used are kept.
-#[derive(Default)]
-pub(super) struct Bounds {
-    recent: Mutex<Vec<(Vec<i64>, Arc<Numbers>)>>,
-}
-
-/// Bindings that are kept.
-const MOST: usize = 32;
 
 /// State of one call.
 pub(super) struct Run<'py, 'r> {
     py: Python<'py>,
     runner: &'r Runner,
     values: Vec<Option<Bound<'py, PyAny>>>,
-    dims: BTreeMap<Var, i64>,
+    dims: Dims,
 }
 
-fn number(dims: &BTreeMap<Var, i64>, s: &Sym) -> PyResult<i64> {
-    s.eval(&|v| dims.get(&v).copied()).map_err(|e| python_error(&e))
-}
-
-fn numbers(dims: &BTreeMap<Var, i64>, shape: &Shape) -> PyResult<Vec<i64>> {
-    shape.iter().map(|s| number(dims, s)).collect()
-}
-
-fn sizes(dims: &BTreeMap<Var, i64>, shape: &Shape) -> PyResult<Vec<usize>> {
-    Ok(numbers(dims, shape)?.into_iter().map(|n| n.max(0) as usize).collect())
-}
-
-/// A dense array over memory of a tensor that outlives it.
-fn array(address: usize, dtype: scalar::DType, shape: &[usize]) -> PyResult<Array> {
-    let bytes = shape.iter().product::<usize>() * dtype.size();
+/// Memory of a tensor that outlives the buffer.
+fn lend(address: usize, bytes: usize) -> Buffer {
     let start = NonNull::new(address as *mut u8).unwrap_or(NonNull::<u64>::dangling().cast());
     // SAFETY: the run holds the tensor behind the address until the segment has ended, and a tensor's memory covers what its
-    // sizes and strides reach; an empty one has no bytes that could be touched.
-    let buffer = Arc::new(unsafe { Buffer::lent(start, bytes) });
-    Array::over(buffer, dtype, shape).map_err(|e| python_error(&e))
+    // sizes and strides reach, which is all that programs touch; an empty one has no bytes that could be touched.
+    unsafe { Buffer::lent(start, bytes) }
 }
 
 impl<'py, 'r> Run<'py, 'r> {
     pub(super) fn new(py: Python<'py>, runner: &'r Runner) -> Run<'py, 'r> {
-        Run { py, runner, values: vec![None; runner.slots], dims: BTreeMap::new() }
+        Run { py, runner, values: vec![None; runner.slots], dims: Dims::new() }
     }
 
     /// Takes the arguments out of their list.
@@ -88,8 +55,7 @@ impl<'py, 'r> Run<'py, 'r> {
                 self.values[*slot] = Some(value.bind(self.py).clone());
             }
         }
-        arguments.call_method0(intern!(self.py, "clear"))?;
-        Ok(())
+        arguments.del_slice(0, arguments.len())
     }
 
     pub(super) fn release(&mut self, slot: Slot) {
@@ -113,35 +79,7 @@ impl<'py, 'r> Run<'py, 'r> {
     fn view(&self, base: &Bound<'py, PyAny>, shown: &Shown) -> PyResult<Bound<'py, PyAny>> {
         let size = PyTuple::new(self.py, numbers(&self.dims, &shown.layout.shape)?)?;
         let stride = PyTuple::new(self.py, numbers(&self.dims, &shown.layout.strides)?)?;
-        let first: i64 = base.call_method0(intern!(self.py, "storage_offset"))?.extract()?;
-        let offset = first + number(&self.dims, &shown.offset)?;
-        base.call_method1(intern!(self.py, "as_strided"), (size, stride, offset))
-    }
-
-    fn bound(&self, part: &Part) -> PyResult<Arc<Numbers>> {
-        let key: Vec<i64> = self.dims.values().copied().collect();
-        let recent = || part.bounds.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, found)) = recent().iter().rev().find(|(k, _)| *k == key) {
-            return Ok(found.clone());
-        }
-        let mut reads = Vec::new();
-        for (_, read) in &part.reads {
-            let offset = if read.copied { 0 } else { number(&self.dims, &read.shown.offset)? as isize };
-            reads.push((sizes(&self.dims, &read.declared)?, offset * read.dtype.size() as isize));
-        }
-        let mut makes = Vec::new();
-        for (_, made) in &part.makes {
-            let size = PyTuple::new(self.py, numbers(&self.dims, &made.layout.shape)?)?.unbind();
-            let stride = PyTuple::new(self.py, numbers(&self.dims, &made.layout.strides)?)?.unbind();
-            makes.push((sizes(&self.dims, &made.stored)?, size, stride));
-        }
-        let bound = Arc::new(Numbers { reads, makes });
-        let mut recent = recent();
-        if recent.len() >= MOST {
-            recent.remove(0);
-        }
-        recent.push((key, bound.clone()));
-        Ok(bound)
+        memory::view(base, &size, &stride, number(&self.dims, &shown.offset)?)
     }
 
     /// The tensor with the strides that tracing promised: itself, or a copy.
@@ -161,42 +99,54 @@ impl<'py, 'r> Run<'py, 'r> {
         copy.call_method1(intern!(self.py, "copy_"), (&tensor,))
     }
 
-    fn address(&self, tensor: &Bound<'py, PyAny>) -> PyResult<usize> {
-        tensor.call_method0(intern!(self.py, "data_ptr"))?.extract()
+    /// What the inputs of a segment are read from: tensors whose memory can be read as it is.
+    fn readable(&self, part: &Part) -> PyResult<Bound<'py, PyList>> {
+        let tensors = PyList::empty(self.py);
+        for (slot, read) in &part.reads {
+            let base = self.value(*slot)?;
+            if read.copied {
+                tensors.append(self.view(base, &read.shown)?.call_method0(intern!(self.py, "contiguous"))?)?;
+            } else {
+                tensors.append(base)?;
+            }
+        }
+        Ok(tensors)
+    }
+
+    /// Memory of the inputs; one that is not aligned for its element type is replaced by a copy.
+    fn inputs(&self, part: &Part, tensors: &Bound<'py, PyList>, spans: &[Span]) -> PyResult<Vec<Buffer>> {
+        let mut buffers = Vec::with_capacity(spans.len());
+        for (n, (address, span)) in memory::addresses(tensors)?.into_iter().zip(spans).enumerate() {
+            let mut at = address.wrapping_add_signed(span.offset);
+            if !at.is_multiple_of(span.dtype.size()) {
+                let (slot, read) = &part.reads[n];
+                let copy = self.view(self.value(*slot)?, &read.shown)?.call_method0(intern!(self.py, "clone"))?;
+                at = memory::addresses(&PyList::new(self.py, [&copy])?)?[0];
+                tensors.set_item(n, copy)?;
+            }
+            buffers.push(lend(at, span.bytes));
+        }
+        Ok(buffers)
     }
 
     /// Runs a segment on the tensors' own memory, without the GIL.
     pub(super) fn part(&mut self, part: &Part) -> PyResult<()> {
-        let bound = self.bound(part)?;
-        let mut held = Vec::new();
-        let mut inputs = Vec::with_capacity(part.reads.len());
-        for ((slot, read), (shape, offset)) in part.reads.iter().zip(&bound.reads) {
-            let base = self.value(*slot)?;
-            let address = if read.copied {
-                let copy = self.view(base, &read.shown)?.call_method0(intern!(self.py, "contiguous"))?;
-                let address = self.address(&copy)?;
-                held.push(copy);
-                address
-            } else {
-                self.address(base)?.wrapping_add_signed(*offset)
-            };
-            inputs.push(array(address, read.dtype, shape)?);
-        }
-        let mut outputs = Vec::with_capacity(part.makes.len());
-        for ((slot, made), (stored, size, stride)) in part.makes.iter().zip(&bound.makes) {
-            let tensor = super::memory::empty(self.py, made.dtype, size, stride, made.spread)?;
-            outputs.push(array(self.address(&tensor)?, made.dtype, stored)?);
+        let sized = part.bindings.get(self.py, part, &self.dims)?;
+        let tensors = self.readable(part)?;
+        let inputs = self.inputs(part, &tensors, &sized.reads)?;
+        let made = memory::empty(sized.makes.bind(self.py))?;
+        let outputs = memory::addresses(&made)?.into_iter().zip(&sized.bytes).map(|(at, &bytes)| lend(at, bytes)).collect();
+        let executable = &part.executable;
+        let ran: Result<(), Error> = self.py.detach(|| executable.run_bound(&sized.ready, inputs, outputs));
+        ran.map_err(|e| python_error(&e))?;
+        for ((slot, _), tensor) in part.makes.iter().zip(made.iter()) {
             self.values[*slot] = Some(tensor);
         }
-        let (executable, dims) = (&part.executable, &self.dims);
-        let ran: Result<(), Error> = self.py.detach(|| executable.run_into(dims, &inputs, &outputs));
-        ran.map_err(|e| python_error(&e))?;
-        for ((slot, made), (_, size, stride)) in part.makes.iter().zip(&bound.makes) {
-            if made.spread {
-                let spread = super::memory::empty(self.py, made.dtype, size, stride, false)?;
-                spread.call_method1(intern!(self.py, "copy_"), (self.value(*slot)?,))?;
-                self.values[*slot] = Some(spread);
-            }
+        for (n, stride) in &sized.spread {
+            let dense = made.get_item(*n)?;
+            let size = dense.getattr(intern!(self.py, "shape"))?;
+            let spread = dense.call_method1(intern!(self.py, "new_empty_strided"), (size, stride))?;
+            self.values[part.makes[*n].0] = Some(spread.call_method1(intern!(self.py, "copy_"), (dense,))?);
         }
         Ok(())
     }
@@ -206,13 +156,10 @@ impl<'py, 'r> Run<'py, 'r> {
         let operands = call.operands.iter().map(|g| self.given(g)).collect::<PyResult<Vec<_>>>()?;
         let function = call.function.as_ref().ok_or_else(|| PyRuntimeError::new_err("a torch call without a function"))?;
         let result = function.bind(self.py).call1(PyTuple::new(self.py, operands)?)?;
+        let several = result.is_instance_of::<PyTuple>() || result.is_instance_of::<PyList>();
         for &(i, axis, var) in &call.defines {
             if !self.dims.contains_key(&var) {
-                let tensor = if !result.is_instance_of::<PyTuple>() && !result.is_instance_of::<PyList>() {
-                    result.clone()
-                } else {
-                    result.get_item(i)?
-                };
+                let tensor = if several { result.get_item(i)? } else { result.clone() };
                 let shape = tensor.getattr(intern!(self.py, "shape"))?;
                 self.dims.insert(var, shape.get_item(axis)?.extract()?);
             }

@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use scalar::{Sym, Var};
 
-use super::run::{Bounds, Run};
+use super::bind::Bindings;
+use super::run::Run;
 use crate::cut::{layout_of, tensor_at};
 use crate::fx::{self, Id, Kind, Value};
 use crate::layout::Layout;
@@ -22,7 +23,7 @@ pub(super) struct Part {
     pub(super) executable: Executable,
     pub(super) reads: Vec<(Slot, Read)>,
     pub(super) makes: Vec<(Slot, Made)>,
-    pub(super) bounds: Bounds,
+    pub(super) bindings: Bindings,
 }
 
 /// A call of torch.
@@ -143,7 +144,7 @@ impl Runner {
                     timing.extend(executable.timing());
                     let reads = segment.reads.iter().map(|r| (slots.base(&fx, r.shown.base), r.clone())).collect();
                     let makes = segment.makes.iter().map(|m| (slots.base(&fx, m.base), m.clone())).collect();
-                    Work::Part(Box::new(Part { executable, reads, makes, bounds: Bounds::default() }))
+                    Work::Part(Box::new(Part { executable, reads, makes, bindings: Bindings::default() }))
                 }
                 Step::Extern(call) => {
                     let operands = call.operands.iter().map(|p| slots.given(&fx, p)).collect();
@@ -246,6 +247,12 @@ fn releases(work: &[Work], results: &[Given], count: usize) -> Vec<Vec<Slot>> {
 
 #[pymethods]
 impl Runner {
+    /// Tells AOTAutograd that arguments come in one list.
+    #[classattr]
+    fn _boxed_call() -> bool {
+        true
+    }
+
     /// Runs on a list of arguments, which is emptied, and gives the list of results.
     fn __call__<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
         let mut run = Run::new(py, self);

@@ -1,0 +1,151 @@
+//! An executable for one size tuple with every launch resolved, for callers that run it often on memory of their own.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base::{Error, Result};
+use graph::NodeId;
+use runtime::{Arg, Array, Buffer};
+use scalar::Var;
+use smallvec::SmallVec;
+
+use crate::executable::Executable;
+use crate::instance::{Instance, ReadyStep};
+
+/// Where the memory of a launch argument comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Input(usize),
+    Output(usize),
+    Own(usize),
+}
+
+/// One launch.
+struct Step {
+    /// Index in the plan.
+    kernel: usize,
+    /// Intermediates that get memory before it, with their bytes.
+    allocate: Vec<(usize, usize)>,
+    args: Vec<Source>,
+    /// Intermediates that nothing after it needs.
+    release: Vec<usize>,
+}
+
+/// A size tuple that is ready to run; made by [`Executable::bound`].
+pub struct Bound {
+    dims: BTreeMap<Var, i64>,
+    shapes: Vec<Vec<usize>>,
+    instance: Arc<Instance>,
+    /// The launches, if all of the plan are generated kernels and every output has a buffer of its own.
+    steps: Option<Vec<Step>>,
+    own: usize,
+}
+
+impl Executable {
+    /// Prepares a size tuple: extents of the inputs, and dimensions that are known beside them.
+    ///
+    /// # Errors
+    /// Extents or dimensions that do not fit; kernels that cannot be lowered.
+    pub fn bound(&self, dims: &BTreeMap<Var, i64>, shapes: Vec<Vec<usize>>) -> Result<Bound> {
+        let instance = self.instance(dims, &shapes.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+        let mut resolver = Resolver { places: self.given().iter().map(|&(node, n)| (node, Source::Input(n))).collect(), own: 0 };
+        let steps = resolver.steps(self, &instance);
+        Ok(Bound { dims: dims.clone(), shapes, instance, steps, own: resolver.own })
+    }
+
+    /// Runs on memory of the caller's: inputs and outputs dense and row-major, as large as their types say, outputs apart
+    /// from each other and from inputs.
+    ///
+    /// # Errors
+    /// As [`Executable::run`]; a buffer that is too small.
+    pub fn run_bound(&self, bound: &Bound, inputs: Vec<Buffer>, outputs: Vec<Buffer>) -> Result<()> {
+        match &bound.steps {
+            Some(steps) => self.run_steps(steps, bound, &inputs, &outputs),
+            None => self.run_general(bound, inputs, outputs),
+        }
+    }
+
+    fn run_steps(&self, steps: &[Step], bound: &Bound, inputs: &[Buffer], outputs: &[Buffer]) -> Result<()> {
+        let pool = self.device.pool();
+        let mut own: SmallVec<[Option<Buffer>; 16]> = (0..bound.own).map(|_| None).collect();
+        for step in steps {
+            for &(n, bytes) in &step.allocate {
+                own[n] = Some(pool.alloc(bytes)?);
+            }
+            if let ReadyStep::Program { prepared, workspaces, .. } = &bound.instance.kernels[step.kernel].step {
+                let workspaces = workspaces.iter().map(|&bytes| pool.alloc(bytes));
+                let workspaces: SmallVec<[Buffer; 2]> = workspaces.collect::<Result<_>>()?;
+                let buffer = |source: &Source| match *source {
+                    Source::Input(n) => Ok(Arg::from(&inputs[n])),
+                    Source::Output(n) => Ok(Arg::from(&outputs[n])),
+                    Source::Own(n) => own[n].as_ref().map(Arg::from).ok_or_else(|| Error::internal("a released intermediate")),
+                };
+                let mut args: SmallVec<[Arg<'_>; 16]> = step.args.iter().map(buffer).collect::<Result<_>>()?;
+                args.extend(workspaces.iter().map(Arg::from));
+                let name = || self.plan().kernels[step.kernel].name.clone();
+                self.device.launch(prepared, &args).map_err(|e| e.context(name()))?;
+            }
+            step.release.iter().for_each(|&n| own[n] = None);
+        }
+        Ok(())
+    }
+
+    fn run_general(&self, bound: &Bound, inputs: Vec<Buffer>, outputs: Vec<Buffer>) -> Result<()> {
+        let decls = self.graph().inputs.iter().filter(|d| !d.frozen);
+        let arrays = |(decl, (buffer, shape)): (&graph::InputDecl, (Buffer, &Vec<usize>))| {
+            Array::over(Arc::new(buffer), decl.ty.dtype, shape)
+        };
+        let inputs = decls.zip(inputs.into_iter().zip(&bound.shapes)).map(arrays).collect::<Result<Vec<_>>>()?;
+        let shapes = self.output_shapes(&bound.instance)?;
+        let arrays =
+            |(buffer, (dtype, shape)): (Buffer, (scalar::DType, Vec<usize>))| Array::over(Arc::new(buffer), dtype, &shape);
+        let outputs = outputs.into_iter().zip(shapes).map(arrays).collect::<Result<Vec<_>>>()?;
+        self.run_into(&bound.dims, &inputs, &outputs)
+    }
+}
+
+/// Numbers the memory of root values while it walks the plan.
+struct Resolver {
+    places: BTreeMap<NodeId, Source>,
+    own: usize,
+}
+
+impl Resolver {
+    /// The launches; `None` for a plan that needs more than launches.
+    fn steps(&mut self, executable: &Executable, instance: &Instance) -> Option<Vec<Step>> {
+        let plan = executable.plan();
+        for (n, shown) in instance.outputs.iter().enumerate() {
+            if self.places.insert(shown.whole(plan)?, Source::Output(n)).is_some() {
+                return None;
+            }
+        }
+        let mut steps = Vec::new();
+        for (n, (kernel, ready)) in plan.kernels.iter().zip(&instance.kernels).enumerate() {
+            let args = match &ready.step {
+                _ if kernel.once => return None,
+                ReadyStep::Program { args, .. } => args.as_slice(),
+                ReadyStep::Nothing => &[],
+                ReadyStep::Interpret | ReadyStep::Opaque(_) => return None,
+            };
+            let mut allocate = Vec::new();
+            for made in &ready.outputs {
+                if made.copy_of.is_some() {
+                    return None;
+                }
+                if !self.places.contains_key(&made.root) {
+                    self.places.insert(made.root, Source::Own(self.own));
+                    allocate.push((self.own, made.shape.iter().product::<usize>() * made.dtype.size()));
+                    self.own += 1;
+                }
+            }
+            let args = args.iter().map(|root| self.places.get(root).copied()).collect::<Option<Vec<_>>>()?;
+            let own = |root: &NodeId| match self.places.get(root) {
+                Some(Source::Own(n)) => Some(*n),
+                _ => None,
+            };
+            let release = executable.last_use()[n].iter().filter_map(own).collect();
+            steps.push(Step { kernel: n, allocate, args, release });
+        }
+        Some(steps)
+    }
+}

@@ -1,0 +1,99 @@
+//! A segment's sizes for one binding of the symbols.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use driver::{Bound as Ready, Executable};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use scalar::{DType, Shape, Sym, Var};
+
+use super::memory;
+use super::python_error;
+use super::runner::Part;
+use crate::layout::row_major;
+
+/// Values of symbols.
+pub(super) type Dims = BTreeMap<Var, i64>;
+
+/// What one input reads.
+pub(super) struct Span {
+    /// First byte, from the base's.
+    pub(super) offset: isize,
+    /// Length of the dense memory that contains it.
+    pub(super) bytes: usize,
+    pub(super) dtype: DType,
+}
+
+/// A segment that is ready to run.
+pub(super) struct Sized {
+    pub(super) ready: Ready,
+    pub(super) reads: Vec<Span>,
+    /// (sizes, strides, dtype) of every output.
+    pub(super) makes: Py<PyList>,
+    pub(super) bytes: Vec<usize>,
+    /// Torch's strides of the outputs that have gaps, by number.
+    pub(super) spread: Vec<(usize, Py<PyTuple>)>,
+}
+
+/// Bindings by the values of the symbols; the last ones used are kept.
+#[derive(Default)]
+pub(super) struct Bindings {
+    recent: Mutex<Vec<(Dims, Arc<Sized>)>>,
+}
+
+/// Bindings that are kept.
+const MOST: usize = 32;
+
+pub(super) fn number(dims: &Dims, s: &Sym) -> PyResult<i64> {
+    s.eval(&|v| dims.get(&v).copied()).map_err(|e| python_error(&e))
+}
+
+pub(super) fn numbers(dims: &Dims, shape: &Shape) -> PyResult<Vec<i64>> {
+    shape.iter().map(|s| number(dims, s)).collect()
+}
+
+fn counts(dims: &Dims, shape: &Shape) -> PyResult<Vec<usize>> {
+    Ok(numbers(dims, shape)?.into_iter().map(|n| n.max(0) as usize).collect())
+}
+
+impl Bindings {
+    /// The binding for these symbols.
+    pub(super) fn get(&self, py: Python<'_>, part: &Part, dims: &Dims) -> PyResult<Arc<Sized>> {
+        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = recent().iter().rev().find(|(d, _)| d == dims) {
+            return Ok(found.clone());
+        }
+        let made = Arc::new(bind(py, part, dims)?);
+        let mut recent = recent();
+        if recent.len() >= MOST {
+            recent.remove(0);
+        }
+        recent.push((dims.clone(), made.clone()));
+        Ok(made)
+    }
+}
+
+fn bind(py: Python<'_>, part: &Part, dims: &Dims) -> PyResult<Sized> {
+    let (mut shapes, mut reads) = (Vec::new(), Vec::new());
+    for (_, read) in &part.reads {
+        let offset = if read.copied { 0 } else { number(dims, &read.shown.offset)? as isize };
+        let (shape, size) = (counts(dims, &read.declared)?, read.dtype.size());
+        reads.push(Span { offset: offset * size as isize, bytes: shape.iter().product::<usize>() * size, dtype: read.dtype });
+        shapes.push(shape);
+    }
+    let (makes, mut bytes, mut spread) = (PyList::empty(py), Vec::new(), Vec::new());
+    for (n, (_, made)) in part.makes.iter().enumerate() {
+        let strides = PyTuple::new(py, numbers(dims, &made.layout.strides)?)?;
+        let dense = if made.spread { PyTuple::new(py, numbers(dims, &row_major(&made.layout.shape))?)? } else { strides.clone() };
+        if made.spread {
+            spread.push((n, strides.unbind()));
+        }
+        let size = PyTuple::new(py, numbers(dims, &made.layout.shape)?)?;
+        makes.append((size, dense, memory::torch_dtype(py, made.dtype)?))?;
+        bytes.push(counts(dims, &made.stored)?.iter().product::<usize>() * made.dtype.size());
+    }
+    let executable: &Executable = &part.executable;
+    let ready = py.detach(|| executable.bound(dims, shapes)).map_err(|e| python_error(&e))?;
+    Ok(Sized { ready, reads, makes: makes.unbind(), bytes, spread })
+}

@@ -1,0 +1,312 @@
+"""Public bugs of fusing compilers, widened: views, aliases and the order of mutations. Eager is the rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from outcomes import Case, assert_as_eager, cases
+
+Tensor = torch.Tensor
+
+
+def numbers(*shape: int) -> Tensor:
+    """0, 1, 2, … in a shape."""
+    return torch.arange(float(torch.Size(shape).numel())).reshape(shape)
+
+
+def put_then_flip(x: Tensor) -> Tensor:
+    """198270: reads of x at other positions come before the write."""
+    x.index_put_((torch.tensor([1, 3]),), torch.tensor([10.0, 30.0]))
+    x += x.flip(0)
+    return x * 1
+
+
+def add_own_flip(x: Tensor) -> Tensor:
+    return x.add_(x.flip(0))
+
+
+def add_own_roll(x: Tensor) -> Tensor:
+    x += x.roll(1, 0) * 2
+    return x.sum(1)
+
+
+def add_own_transpose(x: Tensor) -> Tensor:
+    return x.add_(x.t().clone())
+
+
+def foreach_flip(x: Tensor, y: Tensor) -> Tensor:
+    torch._foreach_add_([x, y], [x.flip(0), y.flip(0)])
+    return x + y
+
+
+def read_before_write(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = x * 2
+    x.add_(1)
+    return y, x * 2
+
+
+def bits_before_write(x: Tensor) -> Tensor:
+    """198101: a dtype view of x is read before x changes."""
+    y = x.view(torch.int32) + 0
+    x.mul_(2)
+    return y
+
+
+def bits_after_write(x: Tensor) -> Tensor:
+    y = x.view(torch.int32)
+    x.mul_(2)
+    return y + 0
+
+
+def write_through_bits(x: Tensor) -> Tensor:
+    x.view(torch.int32).bitwise_xor_(-(2**31))
+    return x + 1
+
+
+def bytes_of_half(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = x.view(torch.uint8).clone()
+    x.zero_()
+    return y, x
+
+
+def dropout_is_identity(x: Tensor) -> Tensor:
+    """195422: dropout in evaluation returns x itself."""
+    y = torch.nn.functional.dropout(x, 0.5, training=False)
+    y += y
+    return y + 1
+
+
+def write_view(x: Tensor) -> Tensor:
+    x[1:].mul_(2)
+    return x + 1
+
+
+def shift_left(x: Tensor) -> Tensor:
+    x[:-1] = x[1:].clone()
+    return x
+
+
+def shift_with_sum(x: Tensor) -> Tensor:
+    x[1:] = x[1:] + x[:-1]
+    return x * 3
+
+
+def write_diagonal(x: Tensor) -> Tensor:
+    x.diagonal().add_(x.sum())
+    return x.t() * 2
+
+
+def write_two_views(x: Tensor) -> Tensor:
+    a, b = x[:3], x[2:]
+    a.add_(1)
+    b.mul_(a.sum())
+    return a + 1
+
+
+def write_strided(x: Tensor) -> Tensor:
+    x.as_strided((2, 3), (1, 2), 1).add_(100)
+    return x.clone()
+
+
+def write_transposed_view(x: Tensor) -> Tensor:
+    x.t()[0].copy_(x[0, : x.shape[0]])
+    return x - 1
+
+
+def swap_halves(x: Tensor) -> Tensor:
+    half = x.shape[0] // 2
+    a, b = x[:half].clone(), x[half:].clone()
+    x[:half], x[half:] = b, a
+    return x
+
+
+def write_expanded_source(x: Tensor) -> Tensor:
+    wide = x.expand(3, -1)
+    x[-1] = 50
+    return wide + 0
+
+
+def write_after_view_returned(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = x[1:]
+    x.add_(5)
+    return y, y * 2
+
+
+def copy_then_read(x: Tensor, y: Tensor) -> Tensor:
+    """94693: what reads after copy_ sees the new values."""
+    x.copy_(y * 2)
+    z = x + 1
+    x.copy_(z * 3)
+    return x - z
+
+
+def three_versions(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    a = x + 1
+    x.relu_()
+    b = x + 1
+    x.zero_()
+    return a, b, x + 1
+
+
+def in_place_chain(x: Tensor) -> Tensor:
+    return x.add_(1).mul_(2).relu_().sub_(3).neg_().clamp_(-20, 4)
+
+
+def aliased_arguments(x: Tensor, y: Tensor) -> Tensor:
+    x.mul_(2)
+    return y + 1
+
+
+def overlapping_arguments(x: Tensor, y: Tensor) -> Tensor:
+    y.add_(10)
+    return x * 1
+
+
+def accumulate_duplicates(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    at = torch.tensor([0, 0, 2, 2, 2])
+    source = torch.arange(5.0) + 1
+    return x.index_add(0, at, source), x.scatter_add(0, at, source), x.index_put((at,), source, accumulate=True)
+
+
+def multiply_duplicates(x: Tensor) -> Tensor:
+    x[torch.tensor([1, 1, 3])] *= 2
+    return x
+
+
+def masked_write(x: Tensor) -> Tensor:
+    x[x > 4] = -1
+    x.masked_fill_(x < 0, 7)
+    return x.cumsum(0)
+
+
+def lerp_then_read(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """183575: a state that is updated in place is read later."""
+    x.lerp_(y, 0.25)
+    z = (x * x).sum()
+    y.add_(z)
+    return x / (z + 1), y
+
+
+def detached_write(x: Tensor) -> Tensor:
+    y = x * 2
+    y.detach().add_(1)
+    return y * 3
+
+
+def split_write(x: Tensor) -> Tensor:
+    a, b, c = x.chunk(3)
+    b.copy_(a + c)
+    a.fill_(9)
+    return x.flip(0)
+
+
+def window_sum(x: Tensor) -> Tensor:
+    return x.unfold(0, 3, 1).sum(-1) + x.as_strided((x.numel() - 2,), (1,), 2)
+
+
+def loop_of_shifts(x: Tensor) -> Tensor:
+    for _ in range(4):
+        x[1:] += x[:-1].clone()
+    return x
+
+
+def cache_write(cache: Tensor, new: Tensor) -> Tensor:
+    cache[:, 2:4] = new
+    return (cache * 2).sum(1)
+
+
+def conditional_write(x: Tensor) -> Tensor:
+    y = torch.where(x > 3, x, -x)
+    x.copy_(y)
+    return y.add_(x)
+
+
+def view_of_view(x: Tensor) -> Tensor:
+    x.view(2, 3, 2).transpose(0, 2)[1].select(1, 0).mul_(-1)
+    return x.reshape(-1)
+
+
+CASES = cases(
+    put_then_flip=(put_then_flip, lambda: (numbers(6),)),
+    add_own_flip=(add_own_flip, lambda: (numbers(33),)),
+    add_own_roll=(add_own_roll, lambda: (numbers(5, 3),)),
+    add_own_transpose=(add_own_transpose, lambda: (numbers(9, 9),)),
+    foreach_flip=(foreach_flip, lambda: (numbers(4), numbers(4) * 10)),
+    read_before_write=(read_before_write, lambda: (numbers(17),)),
+    bits_before_write=(bits_before_write, lambda: (numbers(8),)),
+    bits_after_write=(bits_after_write, lambda: (numbers(8),)),
+    write_through_bits=(write_through_bits, lambda: (numbers(8),)),
+    bytes_of_half=(bytes_of_half, lambda: (numbers(4).half(),)),
+    dropout_is_identity=(dropout_is_identity, lambda: (numbers(4),)),
+    write_view=(write_view, lambda: (numbers(5),)),
+    shift_left=(shift_left, lambda: (numbers(40),)),
+    shift_with_sum=(shift_with_sum, lambda: (numbers(40),)),
+    write_diagonal=(write_diagonal, lambda: (numbers(4, 4),)),
+    write_two_views=(write_two_views, lambda: (numbers(6),)),
+    write_strided=(write_strided, lambda: (numbers(12),)),
+    write_transposed_view=(write_transposed_view, lambda: (numbers(3, 5),)),
+    swap_halves=(swap_halves, lambda: (numbers(8),)),
+    write_expanded_source=(write_expanded_source, lambda: (numbers(5),)),
+    write_after_view_returned=(write_after_view_returned, lambda: (numbers(5),)),
+    copy_then_read=(copy_then_read, lambda: (numbers(5), numbers(5) - 2)),
+    three_versions=(three_versions, lambda: (numbers(9) - 4,)),
+    in_place_chain=(in_place_chain, lambda: (numbers(20) - 9,)),
+    accumulate_duplicates=(accumulate_duplicates, lambda: (numbers(4),)),
+    multiply_duplicates=(multiply_duplicates, lambda: (numbers(4) + 1,)),
+    masked_write=(masked_write, lambda: (numbers(9),)),
+    lerp_then_read=(lerp_then_read, lambda: (numbers(4), numbers(4) * 4)),
+    detached_write=(detached_write, lambda: (numbers(4).requires_grad_(),)),
+    split_write=(split_write, lambda: (numbers(9),)),
+    window_sum=(window_sum, lambda: (numbers(9),)),
+    loop_of_shifts=(loop_of_shifts, lambda: (numbers(9),)),
+    cache_write=(cache_write, lambda: (numbers(2, 6, 3), -numbers(2, 2, 3))),
+    conditional_write=(conditional_write, lambda: (numbers(9),)),
+    view_of_view=(view_of_view, lambda: (numbers(12),)),
+    transposed_input=(in_place_chain, lambda: (numbers(4, 5).t(),)),
+    offset_input=(shift_with_sum, lambda: (numbers(12)[3:],)),
+    stepped_input=(shift_with_sum, lambda: (numbers(24)[1::3],)),
+)
+
+
+def same_tensor_twice() -> tuple[Any, ...]:
+    x = numbers(4)
+    return x, x
+
+
+def whole_and_part() -> tuple[Any, ...]:
+    x = numbers(8)
+    return x, x[2:6]
+
+
+def two_halves_that_overlap() -> tuple[Any, ...]:
+    x = numbers(9)
+    return x[:6], x[3:]
+
+
+ALIASED = cases(
+    same_tensor_twice=(aliased_arguments, same_tensor_twice),
+    whole_and_part=(overlapping_arguments, whole_and_part),
+    part_and_whole=(aliased_arguments, whole_and_part),
+    two_halves_that_overlap=(overlapping_arguments, two_halves_that_overlap),
+)
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("case", CASES + ALIASED)
+def test_as_eager(case: Case, dynamic: bool) -> None:
+    """Values, arguments after the call and aliases are eager's."""
+    assert_as_eager(case, dynamic=dynamic)
+
+
+def test_strided_in_place_under_functional_grad() -> None:
+    """136662: the gradient of a strided in-place addition."""
+
+    def loss(x: Tensor) -> Tensor:
+        y = x.clone()
+        y[::2] += x[1::2] ** 2
+        return (y * y).sum()
+
+    case = Case("grad", torch.func.grad(loss), lambda: (numbers(6),))
+    assert_as_eager(case)

@@ -62,7 +62,9 @@ def compile_graph(module: GraphModule, options: Options, name: str) -> Callable[
         "fuse": options.fuse,
         "refused": sorted(options.torch_ops),
     }
-    return _native.compile(text, json.dumps(settings), Externs(module))
+    runner = _native.compile(text, json.dumps(settings), Externs(module))
+    runner._boxed_call = True
+    return runner
 
 
 def backend(

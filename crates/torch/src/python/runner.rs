@@ -64,7 +64,7 @@ pub(super) struct Argument {
 }
 
 /// A compiled FX graph: called with one list of arguments, which it clears.
-#[pyclass(frozen, module = "fuseline._native")]
+#[pyclass(frozen, dict, module = "fuseline._native")]
 pub(super) struct Runner {
     pub(super) arguments: Vec<Argument>,
     pub(super) attributes: Vec<(String, Option<Slot>, Option<Py<PyAny>>)>,
@@ -247,12 +247,6 @@ fn releases(work: &[Work], results: &[Given], count: usize) -> Vec<Vec<Slot>> {
 
 #[pymethods]
 impl Runner {
-    /// Tells AOTAutograd that arguments come in one list.
-    #[classattr]
-    fn _boxed_call() -> bool {
-        true
-    }
-
     /// Runs on a list of arguments, which is emptied, and gives the list of results.
     fn __call__<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
         let mut run = Run::new(py, self);

@@ -181,13 +181,20 @@ def arguments(node: Node, number: Callable[[Node], int]) -> dict[str, Any]:
     return named
 
 
+def is_random(node: Node) -> bool:
+    """Whether it draws from torch's generator; with dropout of zero, attention does not."""
+    if torch.Tag.nondeterministic_seeded not in node.target.tags:
+        return False
+    dropout = arguments(node, lambda _: 0).get("dropout_p", "none")
+    return dropout not in ({"float": "0.0"}, {"int": 0})
+
+
 def has_effect(node: Node) -> bool:
     """Whether its order among other such nodes matters."""
     if node.op != "call_function":
         return False
     if isinstance(node.target, torch._ops.OpOverload):
-        random = torch.Tag.nondeterministic_seeded in node.target.tags
-        return node.target._schema.is_mutable or random or node.is_impure()
+        return node.target._schema.is_mutable or is_random(node) or node.is_impure(impure_random=False)
     if isinstance(node.target, torch._ops.HigherOrderOperator):
         return True
     return node.is_impure()
@@ -198,11 +205,9 @@ def origin(node: Node) -> tuple[str, str]:
     op = node.meta.get("original_aten") or node.target
     stack = node.meta.get("stack_trace") or node.meta.get("fwd_source_fn_stack") or ""
     source = ""
-    if isinstance(stack, str):
-        lines = [line.strip() for line in stack.splitlines() if line.strip().startswith("File ")]
-        if lines:
-            path, _, rest = lines[-1].removeprefix("File ").partition(", line ")
-            source = f"{os.path.basename(path.strip(chr(34)))}:{rest.split(',')[0]}"
+    if isinstance(stack, str) and 'File "' in stack:
+        path, _, rest = stack[stack.rindex('File "') + 6 :].partition('", line ')
+        source = f"{os.path.basename(path)}:{rest.split(',')[0]}"
     name = target_name(op)
     parts = name.split(".")
     return (parts[1] if len(parts) > 1 and parts[0] in ("aten", "prims", "fuseline") else name), source

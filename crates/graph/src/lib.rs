@@ -23,4 +23,4 @@ pub use ir::{
     At, ContractSpec, Frozen, Graph, Guard, InputDecl, Module, Node, NodeId, Op, Origin, OriginId, Output, Region, TensorType,
     Type, View, WriteCombine,
 };
-pub use verify::verify;
+pub use verify::{dims, verify};

@@ -23,6 +23,18 @@ pub fn verify(graph: &Graph) -> Result<()> {
     function(graph, &BTreeSet::new(), 0)
 }
 
+/// Dimensions that a graph depends on: those of its types, ops and guards.
+pub fn dims(graph: &Graph) -> BTreeSet<Var> {
+    let types = graph.nodes.iter().flat_map(|n| match &n.ty {
+        Type::Tensor(t) => std::slice::from_ref(t),
+        Type::Tuple(parts) => parts,
+    });
+    let inputs = graph.inputs.iter().map(|i| &i.ty);
+    let shapes = types.chain(inputs).flat_map(|t| &t.shape);
+    let guards = graph.guards.iter().flat_map(|g| [&g.left, &g.right]);
+    shapes.chain(graph.nodes.iter().flat_map(|n| symbols(&n.op))).chain(guards).flat_map(Sym::vars).collect()
+}
+
 fn function(graph: &Graph, outer: &BTreeSet<Var>, depth: usize) -> Result<()> {
     let check = || {
         if depth >= MAX_NESTING {

@@ -9,10 +9,10 @@ use base::{Code, Error, ErrorKind, Remark, Result};
 use graph::{Builder, NodeId, Op};
 use scalar::{DType, Shape, Sym, Var};
 
-use crate::aten::{self, Ctx, Operand};
+use crate::aten::{self, Ctx, Operand, Values};
 use crate::fx::{self, Arg, Id, Kind, Value};
 use crate::layout::{Layout, dense_order, permuted, row_major, strided_input};
-use crate::program::{Base, Extern, Made, Passed, Program, Read, Segment, Shown, Step};
+use crate::program::{Base, Extern, Made, Passed, Program, Read, Segment, Shown, Step, TensorRead};
 
 /// Cuts a graph. Ops named in `refused` run in torch.
 ///
@@ -48,6 +48,7 @@ struct Level {
     makes: Vec<Made>,
     externs: Vec<Extern>,
     values: BTreeMap<(Id, usize), NodeId>,
+    integers: Values,
 }
 
 struct Cutter<'a> {
@@ -55,6 +56,8 @@ struct Cutter<'a> {
     refused: &'a BTreeSet<String>,
     placed: Vec<Placement>,
     levels: Vec<Level>,
+    /// Symbols that are in no tensor's type.
+    free: BTreeSet<Var>,
     /// Level of the last node whose order matters.
     fence: usize,
     remarks: Vec<Remark>,
@@ -90,7 +93,7 @@ fn is_item(node: &fx::Node) -> bool {
 impl<'a> Cutter<'a> {
     fn new(fx: &'a fx::Graph, refused: &'a BTreeSet<String>) -> Cutter<'a> {
         let placed = vec![Placement::Given; fx.nodes.len()];
-        Cutter { fx, refused, placed, levels: Vec::new(), fence: 0, remarks: Vec::new() }
+        Cutter { fx, refused, placed, levels: Vec::new(), free: free_symbols(fx), fence: 0, remarks: Vec::new() }
     }
 
     fn level(&mut self, n: usize) -> &mut Level {
@@ -111,6 +114,7 @@ impl<'a> Cutter<'a> {
                 makes: Vec::new(),
                 externs: Vec::new(),
                 values: BTreeMap::new(),
+                integers: Values { free: self.free.clone(), inputs: Vec::new() },
             });
         }
         &mut self.levels[n]
@@ -176,10 +180,14 @@ impl<'a> Cutter<'a> {
                 operands.insert(o, operand);
             }
         }
-        let builder = &mut self.level(level).builder;
+        let Level { builder, integers, reads, .. } = self.level(level);
+        let known = integers.inputs.len();
         builder.push_origin(graph::Origin { op: node.op.clone(), source: node.source.clone() });
-        let results = lower(&mut Ctx::new(builder, node, &operands)).and_then(|r| checked(builder, node, r));
+        let results = lower(&mut Ctx::new(builder, node, &operands, integers)).and_then(|r| checked(builder, node, r));
         builder.pop_origin();
+        for (s, _) in &integers.inputs[known..] {
+            reads.push(Read::Integer(s.clone()));
+        }
         results
     }
 
@@ -285,7 +293,7 @@ impl<'a> Cutter<'a> {
             }
         };
         let declared = level.builder.graph().inputs[first].ty.shape.clone();
-        level.reads.push(Read { shown, dtype, declared, copied });
+        level.reads.push(Read::Tensor(TensorRead { shown, dtype, declared, copied }));
         Ok(node)
     }
 
@@ -368,12 +376,21 @@ impl<'a> Cutter<'a> {
         for level in self.levels {
             if !level.makes.is_empty() {
                 let graph = level.builder.finish();
-                steps.push(Step::Segment(Box::new(Segment { graph, reads: level.reads, makes: level.makes })));
+                let symbols = graph::dims(&graph);
+                steps.push(Step::Segment(Box::new(Segment { graph, reads: level.reads, makes: level.makes, symbols })));
             }
             steps.extend(level.externs.into_iter().map(Step::Extern));
         }
         Ok(Program { name: self.fx.name.clone(), steps, results, remarks: self.remarks })
     }
+}
+
+/// Symbols that are in no tensor's type: integers that the user computes with.
+fn free_symbols(fx: &fx::Graph) -> BTreeSet<Var> {
+    let tensors = fx.nodes.iter().flat_map(|n| n.value.tensors());
+    let texts = tensors.flat_map(|t| t.shape.iter().chain(&t.strides).chain([&t.offset]));
+    let sizes: BTreeSet<Var> = texts.filter_map(|t| Sym::parse(t).ok()).flat_map(|s| s.vars()).collect();
+    fx.symbols.keys().map(|name| Var::new(name)).filter(|v| !sizes.contains(v)).collect()
 }
 
 /// A value in the order of memory, as a node that the plan gives a buffer of its own.

@@ -1,8 +1,10 @@
 //! What a traced graph becomes: generated segments and torch calls in order, and where every tensor lies.
 
+use std::collections::BTreeSet;
+
 use base::Remark;
 use graph::Graph;
-use scalar::{DType, Shape, Sym};
+use scalar::{DType, Shape, Sym, Var};
 
 use crate::fx::Id;
 use crate::layout::Layout;
@@ -44,7 +46,16 @@ pub enum Passed {
 
 /// An input of a segment.
 #[derive(Clone, Debug)]
-pub struct Read {
+pub enum Read {
+    /// A tensor.
+    Tensor(TensorRead),
+    /// An integer, as a 0-d i64.
+    Integer(Sym),
+}
+
+/// A tensor that a segment reads.
+#[derive(Clone, Debug)]
+pub struct TensorRead {
     /// What it reads.
     pub shown: Shown,
     /// Element type.
@@ -79,6 +90,8 @@ pub struct Segment {
     pub reads: Vec<Read>,
     /// Outputs.
     pub makes: Vec<Made>,
+    /// Symbols whose values the kernels depend on.
+    pub symbols: BTreeSet<Var>,
 }
 
 /// A call of torch.

@@ -1,10 +1,10 @@
 //! What a lowering sees of its node: arguments by schema name, operands as graph nodes, and the result that is expected.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Error, Result};
 use graph::{Builder, NodeId, compose};
-use scalar::{DType, Scalar, Shape, Sym};
+use scalar::{DType, Scalar, Shape, Sym, Var};
 
 use crate::fx::{self, Arg, Id};
 
@@ -28,17 +28,47 @@ pub(crate) enum Number {
     Float(f64),
 }
 
+/// Integers of the user that are values, not sizes: inputs of the graph, so that another value is no other program.
+#[derive(Debug, Default)]
+pub(crate) struct Values {
+    /// Symbols that are in no tensor's type.
+    pub(crate) free: BTreeSet<Var>,
+    /// The inputs made so far.
+    pub(crate) inputs: Vec<(Sym, NodeId)>,
+}
+
+impl Values {
+    /// The 0-d input of an expression over free symbols.
+    fn input(&mut self, b: &mut Builder, s: &Sym) -> Result<Option<NodeId>> {
+        if s.vars().iter().any(|v| !self.free.contains(v)) {
+            return Ok(None);
+        }
+        if let Some((_, node)) = self.inputs.iter().find(|(have, _)| have == s) {
+            return Ok(Some(*node));
+        }
+        let node = b.input(format!("integer_{}", self.inputs.len()), DType::I64, Shape::new(), false)?;
+        self.inputs.push((s.clone(), node));
+        Ok(Some(node))
+    }
+}
+
 /// State of the lowering of one node.
 pub(crate) struct Ctx<'a> {
     /// The graph that is built.
     pub(crate) b: &'a mut Builder,
     node: &'a fx::Node,
     operands: &'a BTreeMap<Id, Operand>,
+    values: &'a mut Values,
 }
 
 impl<'a> Ctx<'a> {
-    pub(crate) fn new(b: &'a mut Builder, node: &'a fx::Node, operands: &'a BTreeMap<Id, Operand>) -> Ctx<'a> {
-        Ctx { b, node, operands }
+    pub(crate) fn new(
+        b: &'a mut Builder,
+        node: &'a fx::Node,
+        operands: &'a BTreeMap<Id, Operand>,
+        values: &'a mut Values,
+    ) -> Ctx<'a> {
+        Ctx { b, node, operands, values }
     }
 
     /// The op with its overload.
@@ -246,7 +276,10 @@ impl<'a> Ctx<'a> {
             Number::Int(v) => self.b.constant(Scalar::from_i64(dtype, *v)),
             Number::Float(v) => self.b.constant(Scalar::from_f64(dtype, *v)),
             Number::Sym(s) => {
-                let value = self.b.sym(s.clone())?;
+                let value = match self.values.input(self.b, s)? {
+                    Some(input) => input,
+                    None => self.b.sym(s.clone())?,
+                };
                 self.cast(value, dtype)
             }
         }

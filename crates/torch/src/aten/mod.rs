@@ -16,7 +16,7 @@ use base::Result;
 use graph::NodeId;
 
 pub(crate) use create::is_creation;
-pub(crate) use ctx::{Ctx, Operand};
+pub(crate) use ctx::{Ctx, Operand, Values};
 
 /// Lowers one op.
 pub(crate) type Lower = fn(&mut Ctx<'_>) -> Result<Vec<NodeId>>;

@@ -10,13 +10,13 @@ use scalar::{DType, Shape, Sym, Var};
 
 use super::memory;
 use super::python_error;
-use super::runner::Part;
+use super::runner::{Input, Part};
 use crate::layout::row_major;
 
 /// Values of symbols.
 pub(super) type Dims = BTreeMap<Var, i64>;
 
-/// What one input reads.
+/// What one tensor input reads.
 pub(super) struct Span {
     /// First byte, from the base's.
     pub(super) offset: isize,
@@ -28,6 +28,7 @@ pub(super) struct Span {
 /// A segment that is ready to run.
 pub(super) struct Sized {
     pub(super) ready: Ready,
+    /// Tensor inputs, in order.
     pub(super) reads: Vec<Span>,
     /// (sizes, strides, dtype) of every output.
     pub(super) makes: Py<PyList>,
@@ -58,8 +59,9 @@ fn counts(dims: &Dims, shape: &Shape) -> PyResult<Vec<usize>> {
 }
 
 impl Bindings {
-    /// The binding for these symbols.
+    /// The binding for the values of those symbols that the segment depends on.
     pub(super) fn get(&self, py: Python<'_>, part: &Part, dims: &Dims) -> PyResult<Arc<Sized>> {
+        let dims = &part.symbols.iter().filter_map(|v| Some((*v, *dims.get(v)?))).collect::<Dims>();
         let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, found)) = recent().iter().rev().find(|(d, _)| d == dims) {
             return Ok(found.clone());
@@ -76,7 +78,11 @@ impl Bindings {
 
 fn bind(py: Python<'_>, part: &Part, dims: &Dims) -> PyResult<Sized> {
     let (mut shapes, mut reads) = (Vec::new(), Vec::new());
-    for (_, read) in &part.reads {
+    for input in &part.inputs {
+        let Input::Tensor(_, read) = input else {
+            shapes.push(Vec::new());
+            continue;
+        };
         let offset = if read.copied { 0 } else { number(dims, &read.shown.offset)? as isize };
         let (shape, size) = (counts(dims, &read.declared)?, read.dtype.size());
         reads.push(Span { offset: offset * size as isize, bytes: shape.iter().product::<usize>() * size, dtype: read.dtype });

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use runtime::Buffer;
 
-use super::bind::{Dims, Span, number, numbers};
-use super::runner::{Call, Given, Part, Runner, Slot};
+use super::bind::{Dims, Sized, number, numbers};
+use super::runner::{Call, Given, Input, Part, Runner, Slot};
 use super::{memory, python_error};
 use crate::layout::Layout;
 use crate::program::Shown;
@@ -23,11 +23,12 @@ pub(super) struct Run<'py, 'r> {
     dims: Dims,
 }
 
-/// Memory of a tensor that outlives the buffer.
+/// Memory of a tensor or integer that outlives the buffer.
 fn lend(address: usize, bytes: usize) -> Buffer {
     let start = NonNull::new(address as *mut u8).unwrap_or(NonNull::<u64>::dangling().cast());
-    // SAFETY: the run holds the tensor behind the address until the segment has ended, and a tensor's memory covers what its
-    // sizes and strides reach, which is all that programs touch; an empty one has no bytes that could be touched.
+    // SAFETY: the run holds the tensor or integer behind the address until the segment has ended; a tensor's memory covers what
+    // its sizes and strides reach, which is all that programs touch; an empty one has no bytes that could be touched. Programs
+    // write outputs only.
     unsafe { Buffer::lent(start, bytes) }
 }
 
@@ -99,10 +100,11 @@ impl<'py, 'r> Run<'py, 'r> {
         copy.call_method1(intern!(self.py, "copy_"), (&tensor,))
     }
 
-    /// What the inputs of a segment are read from: tensors whose memory can be read as it is.
+    /// What the tensor inputs of a segment are read from: tensors whose memory can be read as it is.
     fn readable(&self, part: &Part) -> PyResult<Bound<'py, PyList>> {
         let tensors = PyList::empty(self.py);
-        for (slot, read) in &part.reads {
+        for input in &part.inputs {
+            let Input::Tensor(slot, read) = input else { continue };
             let base = self.value(*slot)?;
             if read.copied {
                 tensors.append(self.view(base, &read.shown)?.call_method0(intern!(self.py, "contiguous"))?)?;
@@ -113,18 +115,28 @@ impl<'py, 'r> Run<'py, 'r> {
         Ok(tensors)
     }
 
-    /// Memory of the inputs; one that is not aligned for its element type is replaced by a copy.
-    fn inputs(&self, part: &Part, tensors: &Bound<'py, PyList>, spans: &[Span]) -> PyResult<Vec<Buffer>> {
-        let mut buffers = Vec::with_capacity(spans.len());
-        for (n, (address, span)) in memory::addresses(tensors)?.into_iter().zip(spans).enumerate() {
-            let mut at = address.wrapping_add_signed(span.offset);
-            if !at.is_multiple_of(span.dtype.size()) {
-                let (slot, read) = &part.reads[n];
-                let copy = self.view(self.value(*slot)?, &read.shown)?.call_method0(intern!(self.py, "clone"))?;
-                at = memory::addresses(&PyList::new(self.py, [&copy])?)?[0];
-                tensors.set_item(n, copy)?;
-            }
-            buffers.push(lend(at, span.bytes));
+    /// Memory of the inputs. A tensor that is not aligned for its element type is replaced by a copy.
+    fn inputs(&self, part: &Part, sized: &Sized, tensors: &Bound<'py, PyList>, integers: &[i64]) -> PyResult<Vec<Buffer>> {
+        let mut spans = memory::addresses(tensors)?.into_iter().zip(&sized.reads).enumerate();
+        let mut integers = integers.iter();
+        let mut buffers = Vec::with_capacity(part.inputs.len());
+        for input in &part.inputs {
+            buffers.push(match input {
+                Input::Tensor(slot, read) => {
+                    let (n, (address, span)) = spans.next().ok_or_else(|| PyRuntimeError::new_err("an input without memory"))?;
+                    let mut at = address.wrapping_add_signed(span.offset);
+                    if !at.is_multiple_of(span.dtype.size()) {
+                        let copy = self.view(self.value(*slot)?, &read.shown)?.call_method0(intern!(self.py, "clone"))?;
+                        at = memory::addresses(&PyList::new(self.py, [&copy])?)?[0];
+                        tensors.set_item(n, copy)?;
+                    }
+                    lend(at, span.bytes)
+                }
+                Input::Integer(_) => {
+                    let value = integers.next().ok_or_else(|| PyRuntimeError::new_err("an integer without value"))?;
+                    lend(std::ptr::from_ref(value) as usize, size_of::<i64>())
+                }
+            });
         }
         Ok(buffers)
     }
@@ -133,7 +145,10 @@ impl<'py, 'r> Run<'py, 'r> {
     pub(super) fn part(&mut self, part: &Part) -> PyResult<()> {
         let sized = part.bindings.get(self.py, part, &self.dims)?;
         let tensors = self.readable(part)?;
-        let inputs = self.inputs(part, &tensors, &sized.reads)?;
+        let integers =
+            part.inputs.iter().filter_map(|i| if let Input::Integer(s) = i { Some(number(&self.dims, s)) } else { None });
+        let integers = integers.collect::<PyResult<Vec<i64>>>()?;
+        let inputs = self.inputs(part, &sized, &tensors, &integers)?;
         let made = memory::empty(sized.makes.bind(self.py))?;
         let outputs = memory::addresses(&made)?.into_iter().zip(&sized.bytes).map(|(at, &bytes)| lend(at, bytes)).collect();
         let executable = &part.executable;

@@ -13,7 +13,7 @@ use super::run::Run;
 use crate::cut::{layout_of, tensor_at};
 use crate::fx::{self, Id, Kind, Value};
 use crate::layout::Layout;
-use crate::program::{Base, Made, Passed, Program, Read, Shown, Step};
+use crate::program::{Base, Made, Passed, Program, Read, Shown, Step, TensorRead};
 
 /// Number of a run-time value.
 pub(super) type Slot = usize;
@@ -21,9 +21,16 @@ pub(super) type Slot = usize;
 /// A segment with its kernels.
 pub(super) struct Part {
     pub(super) executable: Executable,
-    pub(super) reads: Vec<(Slot, Read)>,
+    pub(super) inputs: Vec<Input>,
     pub(super) makes: Vec<(Slot, Made)>,
+    pub(super) symbols: BTreeSet<Var>,
     pub(super) bindings: Bindings,
+}
+
+/// An input of a segment.
+pub(super) enum Input {
+    Tensor(Slot, TensorRead),
+    Integer(Sym),
 }
 
 /// A call of torch.
@@ -142,9 +149,19 @@ impl Runner {
                     let module = Module { graph: segment.graph.clone(), frozen: Vec::new() };
                     let executable = driver::compile(&module, config)?;
                     timing.extend(executable.timing());
-                    let reads = segment.reads.iter().map(|r| (slots.base(&fx, r.shown.base), r.clone())).collect();
+                    let input = |r: &Read| match r {
+                        Read::Tensor(t) => Input::Tensor(slots.base(&fx, t.shown.base), t.clone()),
+                        Read::Integer(s) => Input::Integer(s.clone()),
+                    };
+                    let inputs = segment.reads.iter().map(input).collect();
                     let makes = segment.makes.iter().map(|m| (slots.base(&fx, m.base), m.clone())).collect();
-                    Work::Part(Box::new(Part { executable, reads, makes, bindings: Bindings::default() }))
+                    Work::Part(Box::new(Part {
+                        executable,
+                        inputs,
+                        makes,
+                        symbols: segment.symbols.clone(),
+                        bindings: Bindings::default(),
+                    }))
                 }
                 Step::Extern(call) => {
                     let operands = call.operands.iter().map(|p| slots.given(&fx, p)).collect();
@@ -226,7 +243,10 @@ fn releases(work: &[Work], results: &[Given], count: usize) -> Vec<Vec<Slot>> {
     let mut last: Vec<Option<usize>> = vec![None; count];
     for (n, step) in work.iter().enumerate() {
         let used: Vec<Slot> = match step {
-            Work::Part(part) => part.reads.iter().map(|r| r.0).chain(part.makes.iter().map(|m| m.0)).collect(),
+            Work::Part(part) => {
+                let read = |i: &Input| if let Input::Tensor(slot, _) = i { Some(*slot) } else { None };
+                part.inputs.iter().filter_map(read).chain(part.makes.iter().map(|m| m.0)).collect()
+            }
             Work::Call(call) => {
                 let made = call.items.iter().map(|i| i.1).chain(call.result.iter().map(|r| r.0));
                 call.operands.iter().filter_map(slot_of).chain(made).collect()

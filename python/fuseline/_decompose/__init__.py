@@ -1,0 +1,26 @@
+"""The decomposition table that AOTAutograd traces with: the operators that reach the lowering.
+
+Composites are taken apart before partitioning, so that forward and backward share row statistics and nothing larger,
+with eager's formulas and roundings. An operator that is not in the table stays one node: contractions, convolutions,
+attention, pooling with indices, embeddings, interpolation, sorting and scanning, and rare composites whose kernels
+round where no graph of ours would.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from torch._ops import OpOverload
+
+from . import _activation, _core, _dropout, _loss, _norm, _softmax
+
+VERSION = 1
+"""Part of every cache key: raise it with any change of what the table gives."""
+
+
+def table() -> dict[OpOverload, Callable[..., Any]]:
+    """A new dictionary from overload to decomposition."""
+    own = (_activation, _dropout, _loss, _norm, _softmax)
+    result = _core.table()
+    for module in own:
+        result.update(module.TABLE)
+    return result

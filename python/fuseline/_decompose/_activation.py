@@ -27,10 +27,13 @@ def silu_backward(grad: Tensor, x: Tensor) -> Tensor:
     return grad * s * fma(x, 1 - s, 1.0)
 
 
-@rounds_once
-def sigmoid_backward(grad: Tensor, y: Tensor) -> Tensor:
-    """g · (1 − y) · y."""
+def _sigmoid_slope(grad: Tensor, y: Tensor) -> Tensor:
     return grad * (1 - y) * y
+
+
+def sigmoid_backward(grad: Tensor, y: Tensor) -> Tensor:
+    """g · (1 − y) · y; each step rounds in float16."""
+    return _sigmoid_slope(grad, y) if grad.dtype == torch.float16 else rounds_once(_sigmoid_slope)(grad, y)
 
 
 @rounds_once
@@ -73,10 +76,11 @@ def _gelu_tanh_slope(x: Tensor) -> Tensor:
 @rounds_once
 def elu_backward(grad: Tensor, alpha: float, scale: float, input_scale: float, is_result: bool, y: Tensor) -> Tensor:
     """g times the derivative of scale · (x > 0 ? x : alpha·(e^(x·input_scale) − 1)), from x or from the result."""
+    bound = torch.full((), alpha, dtype=grad.dtype, device=grad.device) * scale
     if is_result:
-        below = grad * input_scale * (y + alpha * scale)
+        below = grad * input_scale * (y + bound)
     else:
-        below = grad * input_scale * (alpha * scale) * (y * input_scale).exp()
+        below = grad * input_scale * bound * (y * input_scale).exp()
     return torch.where(y <= 0, below, grad * scale)
 
 
@@ -106,12 +110,6 @@ def lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     w = weight if isinstance(weight, Tensor) else torch.full((), weight, dtype=start.dtype, device=start.device)
     near = w.abs() < 0.5
     return fma(torch.where(near, w, w - 1), difference, torch.where(near, start, end))
-
-
-@rounds_once
-def xlogy(x: Tensor, y: Tensor) -> Tensor:
-    """x · ln y; 0 for x = 0, NaN where y is NaN."""
-    return torch.where(y.isnan(), math.nan, torch.where(x == 0, 0.0, x * y.log()))
 
 
 TABLE = {

@@ -16,65 +16,40 @@ def _reduced(loss: Tensor, reduction: int) -> Tensor:
     return loss.sum() if reduction == _SUM else loss
 
 
-def _norm(x: Tensor, reduction: int, factor: float = 1.0) -> float:
-    """`factor`, per element where the loss was a mean."""
-    return factor / x.numel() if reduction == _MEAN else factor
-
-
-@rounds_once
-def _squared_error(x: Tensor, target: Tensor) -> Tensor:
-    difference = x - target
-    return difference * difference
+def _norm(x: Tensor, reduction: int, factor: float) -> Tensor:
+    """`factor`, per element where the loss was a mean, rounded to x's dtype."""
+    return torch.full((), factor / x.numel() if reduction == _MEAN else factor, dtype=x.dtype, device=x.device)
 
 
 def mse_loss(x: Tensor, target: Tensor, reduction: int = _MEAN) -> Tensor:
-    """(x − target)²."""
-    return _reduced(_squared_error(x, target), reduction)
+    """(x − target)²; each step rounds."""
+    difference = x - target
+    return _reduced(difference * difference, reduction)
 
 
-@rounds_once
 def mse_loss_backward(grad: Tensor, x: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """2·(x − target)·g."""
+    """2·(x − target)·g; each step rounds."""
     return _norm(x, reduction, 2.0) * (x - target) * grad
 
 
-@rounds_once
 def _smooth_l1(x: Tensor, target: Tensor, beta: float) -> Tensor:
     z = (x - target).abs()
-    return torch.where(z < beta, 0.5 * z * z / beta, z - 0.5 * beta)
+    b = torch.full((), beta, dtype=x.dtype, device=x.device)
+    return torch.where(z < b, 0.5 * z * z / b, z - 0.5 * b)
 
 
 def smooth_l1_loss(x: Tensor, target: Tensor, reduction: int = _MEAN, beta: float = 1.0) -> Tensor:
-    """z²/(2·beta) for z = |x − target| < beta, else z − beta/2."""
-    return _reduced(_smooth_l1(x, target, beta), reduction)
+    """z²/(2·beta) for z = |x − target| < beta, else z − beta/2; each step rounds in float16."""
+    elementwise = _smooth_l1 if x.dtype == torch.float16 else rounds_once(_smooth_l1)
+    return _reduced(elementwise(x, target, beta), reduction)
 
 
 @rounds_once
 def smooth_l1_loss_backward(grad: Tensor, x: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
     """g · clamp((x − target)/beta, −1, 1)."""
-    norm = _norm(x, reduction)
+    norm = _norm(x, reduction, 1.0)
     z = x - target
     return torch.where(z <= -beta, -norm * grad, torch.where(z >= beta, norm * grad, norm * z * grad / beta))
-
-
-@rounds_once
-def _huber(x: Tensor, target: Tensor, delta: float) -> Tensor:
-    z = (x - target).abs()
-    return torch.where(z < delta, 0.5 * z * z, delta * (z - 0.5 * delta))
-
-
-def huber_loss(x: Tensor, target: Tensor, reduction: int = _MEAN, delta: float = 1.0) -> Tensor:
-    """z²/2 for z = |x − target| < delta, else delta·(z − delta/2)."""
-    return _reduced(_huber(x, target, delta), reduction)
-
-
-@rounds_once
-def huber_loss_backward(grad: Tensor, x: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    """g · clamp(x − target, −delta, delta)."""
-    norm = _norm(x, reduction)
-    z = x - target
-    inner = norm * z * grad
-    return torch.where(z <= -delta, -norm * grad * delta, torch.where(z >= delta, norm * grad * delta, inner))
 
 
 def _valid_targets(target: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
@@ -131,8 +106,6 @@ TABLE = {
     aten.mse_loss_backward.default: mse_loss_backward,
     aten.smooth_l1_loss.default: smooth_l1_loss,
     aten.smooth_l1_loss_backward.default: smooth_l1_loss_backward,
-    aten.huber_loss.default: huber_loss,
-    aten.huber_loss_backward.default: huber_loss_backward,
     aten.nll_loss_forward.default: nll_loss,
     aten.nll_loss_backward.default: nll_loss_backward,
     aten.nll_loss2d_forward.default: nll_loss,

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::{Error, Result};
+use fuse::Plan;
 use graph::NodeId;
 use runtime::{Arg, Array, Buffer};
 use scalar::Var;
 use smallvec::SmallVec;
 
 use crate::executable::Executable;
-use crate::instance::{Instance, ReadyStep};
+use crate::instance::{Instance, Ready, ReadyStep};
 
 /// Where the memory of a launch argument comes from.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,8 @@ struct Step {
 pub struct Bound {
     dims: BTreeMap<Var, i64>,
     shapes: Vec<Vec<usize>>,
+    /// For each output, whether it lies in the memory of an input.
+    overwrites: Vec<bool>,
     instance: Arc<Instance>,
     /// The launches, if all of the plan are generated kernels and every output has a buffer of its own.
     steps: Option<Vec<Step>>,
@@ -42,19 +45,21 @@ pub struct Bound {
 }
 
 impl Executable {
-    /// Prepares a size tuple: extents of the inputs, and dimensions that are known beside them.
+    /// Prepares a size tuple: extents of the inputs, and dimensions that are known beside them. `overwrites` gives for each output
+    /// the input, if any, whose memory it takes.
     ///
     /// # Errors
     /// Extents or dimensions that do not fit; kernels that cannot be lowered.
-    pub fn bound(&self, dims: &BTreeMap<Var, i64>, shapes: Vec<Vec<usize>>) -> Result<Bound> {
+    pub fn bound(&self, dims: &BTreeMap<Var, i64>, shapes: Vec<Vec<usize>>, overwrites: &[Option<usize>]) -> Result<Bound> {
         let instance = self.instance(dims, &shapes.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         let mut resolver = Resolver { places: self.given().iter().map(|&(node, n)| (node, Source::Input(n))).collect(), own: 0 };
-        let steps = resolver.steps(self, &instance);
-        Ok(Bound { dims: dims.clone(), shapes, instance, steps, own: resolver.own })
+        let steps = resolver.steps(self, &instance, overwrites);
+        let overwrites = overwrites.iter().map(Option::is_some).collect();
+        Ok(Bound { dims: dims.clone(), shapes, overwrites, instance, steps, own: resolver.own })
     }
 
     /// Runs on memory of the caller's: inputs and outputs dense and row-major, as large as their types say, outputs apart
-    /// from each other and from inputs.
+    /// from each other and, unless they overwrite them, from inputs.
     ///
     /// # Errors
     /// As [`Executable::run`]; a buffer that is too small.
@@ -100,7 +105,24 @@ impl Executable {
         let arrays =
             |(buffer, (dtype, shape)): (Buffer, (scalar::DType, Vec<usize>))| Array::over(Arc::new(buffer), dtype, &shape);
         let outputs = outputs.into_iter().zip(shapes).map(arrays).collect::<Result<Vec<_>>>()?;
-        self.run_into(&bound.dims, &inputs, &outputs)
+        self.run_into(&bound.dims, &inputs, &outputs, &bound.overwrites)
+    }
+}
+
+/// Whether a root value may be computed into the memory of an input: nothing reads the input afterwards, and the kernel that makes
+/// the value reads it only where it writes.
+fn may_overwrite(plan: &Plan, instance: &Instance, input: NodeId, value: NodeId) -> bool {
+    let makes = |ready: &Ready| ready.outputs.iter().any(|m| m.root == value);
+    let reads = |ready: &Ready| matches!(&ready.step, ReadyStep::Program { args, .. } if args.contains(&input));
+    let Some(made) = instance.kernels.iter().position(makes) else { return false };
+    match instance.kernels.iter().rposition(reads) {
+        Some(read) if read == made => {
+            let fuse::Step::Comps(parts) = &plan.kernels[made].step else { return false };
+            let [part] = &parts[..] else { return false };
+            let at = |v| part.built.args.iter().position(|&a| a == v);
+            at(input).zip(at(value)).is_some_and(|(read, written)| part.built.comp.may_overwrite(read, written))
+        }
+        read => read.is_none_or(|read| read < made),
     }
 }
 
@@ -112,10 +134,18 @@ struct Resolver {
 
 impl Resolver {
     /// The launches; `None` for a plan that needs more than launches.
-    fn steps(&mut self, executable: &Executable, instance: &Instance) -> Option<Vec<Step>> {
+    fn steps(&mut self, executable: &Executable, instance: &Instance, overwrites: &[Option<usize>]) -> Option<Vec<Step>> {
         let plan = executable.plan();
-        for (n, shown) in instance.outputs.iter().enumerate() {
-            if self.places.insert(shown.whole(plan)?, Source::Output(n)).is_some() {
+        for ((n, shown), input) in instance.outputs.iter().enumerate().zip(overwrites) {
+            let input = input.and_then(|i| executable.given().iter().find(|g| g.1 == i)).map(|g| g.0);
+            if input.is_some() && input == shown.written_into(plan) {
+                continue;
+            }
+            let root = shown.whole(plan)?;
+            if input.is_some_and(|input| !may_overwrite(plan, instance, input, root)) {
+                return None;
+            }
+            if self.places.insert(root, Source::Output(n)).is_some() {
                 return None;
             }
         }

@@ -140,13 +140,14 @@ impl Executable {
     }
 
     /// Runs with results stored in arrays of the caller's: dense, row-major, one per output, sharing no memory with each
-    /// other or with inputs. `dims` are dimensions that are known beforehand; the inputs' shapes give the others.
+    /// other or, unless `overwrites` says so, with inputs. `dims` are dimensions that are known beforehand; the inputs' shapes
+    /// give the others.
     ///
     /// # Errors
     /// As [`Executable::run`]; outputs of another count, dtype or shape.
-    pub fn run_into(&self, dims: &BTreeMap<Var, i64>, inputs: &[Array], outputs: &[Array]) -> Result<()> {
+    pub fn run_into(&self, dims: &BTreeMap<Var, i64>, inputs: &[Array], outputs: &[Array], overwrites: &[bool]) -> Result<()> {
         let (instance, mut values) = self.start(dims, inputs)?;
-        self.lend(&instance, outputs, &mut values)?;
+        self.lend(&instance, outputs, overwrites, &mut values)?;
         self.run_kernels(&instance, &mut values)?;
         for (shown, to) in instance.outputs.iter().zip(outputs) {
             let from = self.shown(shown, &values)?;
@@ -157,14 +158,15 @@ impl Executable {
         Ok(())
     }
 
-    /// Gives outputs that have a buffer of their own the caller's memory for it.
-    fn lend(&self, instance: &Instance, outputs: &[Array], values: &mut Values) -> Result<()> {
-        if outputs.len() != instance.outputs.len() {
+    /// Gives outputs that have a buffer of their own, and overwrite no input, the caller's memory for it.
+    fn lend(&self, instance: &Instance, outputs: &[Array], overwrites: &[bool], values: &mut Values) -> Result<()> {
+        if outputs.len() != instance.outputs.len() || overwrites.len() != outputs.len() {
             return Err(Error::invalid(format!("{} outputs given, there are {}", outputs.len(), instance.outputs.len())));
         }
-        for (shown, to) in instance.outputs.iter().zip(outputs) {
+        for ((shown, to), overwrites) in instance.outputs.iter().zip(outputs).zip(overwrites) {
             if let Some(root) = shown.whole(&self.compiled.plan)
                 && !values.contains(root)
+                && !overwrites
             {
                 values.insert(root, to.clone());
             }

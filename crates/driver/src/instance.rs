@@ -83,6 +83,12 @@ impl Shown {
         let own = matches!(plan.storage.get(&root), None | Some(Storage::Own | Storage::Write { copy: true, .. }));
         (own && self.view.is_none() && self.base.whole).then_some(root)
     }
+    /// The input, if the output is all of an input's memory, written in place.
+    pub(crate) fn written_into(&self, plan: &Plan) -> Option<NodeId> {
+        let Place { root, .. } = self.base;
+        let input = matches!(plan.storage.get(&root), Some(Storage::Input(_)));
+        (input && self.view.is_none() && self.base.whole).then_some(root)
+    }
 }
 
 /// Kernels, shapes and layouts for one binding of the dimensions.

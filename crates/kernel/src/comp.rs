@@ -220,6 +220,19 @@ impl Comp {
             (None, None) => set,
         })
     }
+    /// Whether one buffer may serve as both arguments: every point reads `read` only where it writes `written`, so no point sees
+    /// what another wrote.
+    pub fn may_overwrite(&self, read: usize, written: usize) -> bool {
+        let mut stores = self.stores.iter().filter(|s| s.arg == written);
+        let (Some(store), None) = (stores.next(), stores.next()) else { return false };
+        let pointwise = |v: &Value| match &v.def {
+            Def::Load { arg, index, .. } => *arg != read || *index == store.index,
+            Def::Reduce { .. } | Def::Scan { .. } | Def::Contract { .. } => false,
+            _ => true,
+        };
+        let same = self.args[read].shape == self.args[written].shape && self.args[read].dtype == self.args[written].dtype;
+        same && store.combine.is_none() && !store.collides && self.values.iter().all(pointwise)
+    }
     /// Axes that are not inner.
     pub fn parallel(&self) -> AxisSet {
         self.axes.iter().enumerate().filter(|(_, a)| !a.inner).map(|(i, _)| i).collect()

@@ -12,7 +12,7 @@ use scalar::{DType, Shape, Sym, Var};
 use crate::aten::{self, Ctx, Operand, Values};
 use crate::fx::{self, Arg, Id, Kind, Value};
 use crate::layout::{Layout, dense_order, permuted, row_major, strided_input};
-use crate::program::{Base, Extern, Made, Passed, Program, Read, Segment, Shown, Step, TensorRead};
+use crate::program::{Base, Extern, Made, Overwritten, Passed, Program, Read, Segment, Shown, Step, TensorRead};
 
 /// Cuts a graph. Ops named in `refused` run in torch.
 ///
@@ -136,6 +136,9 @@ impl<'a> Cutter<'a> {
         }
         if is_item(node) && self.placed[node.operands[0]] != Placement::Given {
             self.placed[id] = self.placed[node.operands[0]];
+            return Ok(());
+        }
+        if node.target == "aten.copy_.default" && self.overwrite(id, node)? {
             return Ok(());
         }
         let level = self.ready(node).max(self.fence);
@@ -313,8 +316,63 @@ impl<'a> Cutter<'a> {
         level.builder.output(format!("{}_{}", self.fx.nodes[base.node].name, base.index), stored)?;
         let dtype = level.builder.dtype(value);
         let shape = level.builder.shape(stored).clone();
-        level.makes.push(Made { base, dtype, layout, stored: shape, spread });
+        level.makes.push(Made { base, into: None, dtype, layout, stored: shape, spread });
         Ok(())
+    }
+
+    /// Lets a segment store a value straight into an argument, if that is the last thing that happens to the argument.
+    fn overwrite(&mut self, id: Id, node: &fx::Node) -> Result<bool> {
+        let (Some(&Arg::Node(to)), Some(&Arg::Node(from))) = (node.args.get("self"), node.args.get("src")) else {
+            return Ok(false);
+        };
+        let (from, index) = self.source(from, 0);
+        let (Placement::Segment(level), Kind::Input) = (self.placed[from], self.fx.nodes[to].kind) else { return Ok(false) };
+        let (have, want) = (self.tensor_type(from, index)?, self.tensor_type(to, 0)?);
+        let alike = have.plain && want.plain && have.dtype == want.dtype && have.shape == want.shape;
+        let argument = Base { node: to, index: 0 };
+        let Some(order) = dense_order(&layout_of(want)?).filter(|_| alike && level >= self.fence) else { return Ok(false) };
+        if !self.done_with(id, argument, level)? {
+            return Ok(false);
+        }
+        let value = self.tensor(from, index, level)?;
+        let name = format!("{}_{id}", node.name);
+        let level = &mut self.levels[level];
+        let reads = |r: &Read| matches!(r, Read::Tensor(t) if t.shown.base == argument);
+        let input = level.reads.iter().position(reads);
+        if level.reads.iter().filter(|r| reads(r)).count() > 1 {
+            return Ok(false);
+        }
+        let stored = stored(&mut level.builder, value, &order)?;
+        let shape = level.builder.shape(stored).clone();
+        if let Some(n) = input {
+            let whole = matches!(&level.reads[n], Read::Tensor(t) if t.shown.whole && t.declared == shape);
+            if !whole {
+                return Ok(false);
+            }
+            level.builder.set_donated(n as u32)?;
+        }
+        level.builder.output(name, stored)?;
+        let into = Some(Overwritten { argument, input });
+        let (dtype, layout) = (level.builder.dtype(value), layout_of(want)?);
+        level.makes.push(Made { base: Base { node: id, index: 0 }, into, dtype, layout, stored: shape, spread: false });
+        self.placed[id] = self.placed[from];
+        Ok(true)
+    }
+
+    /// Whether nothing but the segment of a level, and what comes before it, reads an argument's memory.
+    fn done_with(&self, id: Id, argument: Base, level: usize) -> Result<bool> {
+        for (n, node) in self.fx.nodes.iter().enumerate().filter(|&(n, _)| n != id) {
+            let before = match self.placed[n] {
+                Placement::Segment(l) => l <= level,
+                Placement::Extern(l) => l < level,
+                Placement::Given => false,
+            };
+            let reads = |&o: &Id| matches!(self.base(o, 0), Ok(base) if base == argument);
+            if !(before && n < id) && node.operands.iter().any(reads) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn call_torch(&mut self, id: Id, node: &'a fx::Node, level: usize, reason: &str) -> Result<()> {

@@ -14,4 +14,4 @@ mod python;
 
 pub use aten::{VERSION, is_lowered};
 pub use cut::cut;
-pub use program::{Base, Extern, Made, Passed, Program, Read, Segment, Shown, Step, TensorRead};
+pub use program::{Base, Extern, Made, Overwritten, Passed, Program, Read, Segment, Shown, Step, TensorRead};

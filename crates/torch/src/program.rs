@@ -66,11 +66,22 @@ pub struct TensorRead {
     pub copied: bool,
 }
 
+/// An argument that a segment overwrites.
+#[derive(Clone, Debug)]
+pub struct Overwritten {
+    /// The argument.
+    pub argument: Base,
+    /// The segment's input that reads it, if any.
+    pub input: Option<usize>,
+}
+
 /// An output of a segment.
 #[derive(Clone, Debug)]
 pub struct Made {
     /// The base it makes.
     pub base: Base,
+    /// The argument that it overwrites, instead of memory of its own.
+    pub into: Option<Overwritten>,
     /// Element type.
     pub dtype: DType,
     /// Extents and strides as torch has them.

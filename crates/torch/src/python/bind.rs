@@ -10,7 +10,7 @@ use scalar::{DType, Shape, Sym, Var};
 
 use super::memory;
 use super::python_error;
-use super::runner::{Input, Part};
+use super::runner::{Input, Output, Part};
 use crate::layout::row_major;
 
 /// Values of symbols.
@@ -30,8 +30,9 @@ pub(super) struct Sized {
     pub(super) ready: Ready,
     /// Tensor inputs, in order.
     pub(super) reads: Vec<Span>,
-    /// (sizes, strides, dtype) of every output.
+    /// (sizes, strides, dtype) of the outputs that overwrite nothing.
     pub(super) makes: Py<PyList>,
+    /// Bytes of every output.
     pub(super) bytes: Vec<usize>,
     /// Torch's strides of the outputs that have gaps, by number.
     pub(super) spread: Vec<(usize, Py<PyTuple>)>,
@@ -89,7 +90,11 @@ fn bind(py: Python<'_>, part: &Part, dims: &Dims) -> PyResult<Sized> {
         shapes.push(shape);
     }
     let (makes, mut bytes, mut spread) = (PyList::empty(py), Vec::new(), Vec::new());
-    for (n, (_, made)) in part.makes.iter().enumerate() {
+    for (n, Output { into, made, .. }) in part.makes.iter().enumerate() {
+        bytes.push(counts(dims, &made.stored)?.iter().product::<usize>() * made.dtype.size());
+        if into.is_some() {
+            continue;
+        }
         let strides = PyTuple::new(py, numbers(dims, &made.layout.strides)?)?;
         let dense = if made.spread { PyTuple::new(py, numbers(dims, &row_major(&made.layout.shape))?)? } else { strides.clone() };
         if made.spread {
@@ -97,9 +102,9 @@ fn bind(py: Python<'_>, part: &Part, dims: &Dims) -> PyResult<Sized> {
         }
         let size = PyTuple::new(py, numbers(dims, &made.layout.shape)?)?;
         makes.append((size, dense, memory::torch_dtype(py, made.dtype)?))?;
-        bytes.push(counts(dims, &made.stored)?.iter().product::<usize>() * made.dtype.size());
     }
+    let overwrites: Vec<Option<usize>> = part.makes.iter().map(|o| o.made.into.as_ref().and_then(|i| i.input)).collect();
     let executable: &Executable = &part.executable;
-    let ready = py.detach(|| executable.bound(dims, shapes)).map_err(|e| python_error(&e))?;
+    let ready = py.detach(|| executable.bound(dims, shapes, &overwrites)).map_err(|e| python_error(&e))?;
     Ok(Sized { ready, reads, makes: makes.unbind(), bytes, spread })
 }

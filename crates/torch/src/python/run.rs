@@ -141,6 +141,25 @@ impl<'py, 'r> Run<'py, 'r> {
         Ok(buffers)
     }
 
+    /// Memory of the outputs: new tensors, or arguments that are overwritten.
+    fn outputs(&mut self, part: &Part, sized: &Sized) -> PyResult<Vec<Buffer>> {
+        let made = memory::empty(sized.makes.bind(self.py))?;
+        let mut addresses = memory::addresses(&made)?.into_iter();
+        let mut made = made.iter();
+        let mut buffers = Vec::with_capacity(part.makes.len());
+        for (output, &bytes) in part.makes.iter().zip(&sized.bytes) {
+            let address = match output.into {
+                Some(slot) => memory::addresses(&PyList::new(self.py, [self.value(slot)?])?)?[0],
+                None => {
+                    self.values[output.slot] = made.next();
+                    addresses.next().ok_or_else(|| PyRuntimeError::new_err("an output without memory"))?
+                }
+            };
+            buffers.push(lend(address, bytes));
+        }
+        Ok(buffers)
+    }
+
     /// Runs a segment on the tensors' own memory, without the GIL.
     pub(super) fn part(&mut self, part: &Part) -> PyResult<()> {
         let sized = part.bindings.get(self.py, part, &self.dims)?;
@@ -149,19 +168,16 @@ impl<'py, 'r> Run<'py, 'r> {
             part.inputs.iter().filter_map(|i| if let Input::Integer(s) = i { Some(number(&self.dims, s)) } else { None });
         let integers = integers.collect::<PyResult<Vec<i64>>>()?;
         let inputs = self.inputs(part, &sized, &tensors, &integers)?;
-        let made = memory::empty(sized.makes.bind(self.py))?;
-        let outputs = memory::addresses(&made)?.into_iter().zip(&sized.bytes).map(|(at, &bytes)| lend(at, bytes)).collect();
+        let outputs = self.outputs(part, &sized)?;
         let executable = &part.executable;
         let ran: Result<(), Error> = self.py.detach(|| executable.run_bound(&sized.ready, inputs, outputs));
         ran.map_err(|e| python_error(&e))?;
-        for ((slot, _), tensor) in part.makes.iter().zip(made.iter()) {
-            self.values[*slot] = Some(tensor);
-        }
         for (n, stride) in &sized.spread {
-            let dense = made.get_item(*n)?;
+            let slot = part.makes[*n].slot;
+            let dense = self.value(slot)?;
             let size = dense.getattr(intern!(self.py, "shape"))?;
             let spread = dense.call_method1(intern!(self.py, "new_empty_strided"), (size, stride))?;
-            self.values[part.makes[*n].0] = Some(spread.call_method1(intern!(self.py, "copy_"), (dense,))?);
+            self.values[slot] = Some(spread.call_method1(intern!(self.py, "copy_"), (dense,))?);
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ pub(super) type Slot = usize;
 pub(super) struct Part {
     pub(super) executable: Executable,
     pub(super) inputs: Vec<Input>,
-    pub(super) makes: Vec<(Slot, Made)>,
+    pub(super) makes: Vec<Output>,
     pub(super) symbols: BTreeSet<Var>,
     pub(super) bindings: Bindings,
 }
@@ -31,6 +31,14 @@ pub(super) struct Part {
 pub(super) enum Input {
     Tensor(Slot, TensorRead),
     Integer(Sym),
+}
+
+/// An output of a segment.
+pub(super) struct Output {
+    pub(super) slot: Slot,
+    /// Slot of the argument whose memory it takes.
+    pub(super) into: Option<Slot>,
+    pub(super) made: Made,
 }
 
 /// A call of torch.
@@ -154,7 +162,11 @@ impl Runner {
                         Read::Integer(s) => Input::Integer(s.clone()),
                     };
                     let inputs = segment.reads.iter().map(input).collect();
-                    let makes = segment.makes.iter().map(|m| (slots.base(&fx, m.base), m.clone())).collect();
+                    let output = |m: &Made| {
+                        let into = m.into.as_ref().map(|o| slots.base(&fx, o.argument));
+                        Output { slot: slots.base(&fx, m.base), into, made: m.clone() }
+                    };
+                    let makes = segment.makes.iter().map(output).collect();
                     Work::Part(Box::new(Part {
                         executable,
                         inputs,
@@ -245,7 +257,11 @@ fn releases(work: &[Work], results: &[Given], count: usize) -> Vec<Vec<Slot>> {
         let used: Vec<Slot> = match step {
             Work::Part(part) => {
                 let read = |i: &Input| if let Input::Tensor(slot, _) = i { Some(*slot) } else { None };
-                part.inputs.iter().filter_map(read).chain(part.makes.iter().map(|m| m.0)).collect()
+                part.inputs
+                    .iter()
+                    .filter_map(read)
+                    .chain(part.makes.iter().flat_map(|m| [Some(m.slot), m.into].into_iter().flatten()))
+                    .collect()
             }
             Work::Call(call) => {
                 let made = call.items.iter().map(|i| i.1).chain(call.result.iter().map(|r| r.0));

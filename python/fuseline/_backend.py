@@ -12,7 +12,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
-from . import _graph, _native
+from . import _decompose, _graph, _native, _partition, _random
 from ._options import Options
 
 _counter = itertools.count()
@@ -81,6 +81,8 @@ def backend(
 
     def compiler(kind: str) -> Callable[..., Any]:
         def compile_(graph: GraphModule, inputs: Sequence[Any]) -> Callable[[list[Any]], list[Any]]:
+            if kind == "inference" and chosen.rng != "eager":
+                _random.rewrite(graph)
             return compile_graph(graph, chosen, f"{kind}{number}")
 
         return compile_
@@ -89,5 +91,7 @@ def backend(
         fw_compiler=compiler("forward"),
         bw_compiler=compiler("backward"),
         inference_compiler=compiler("inference"),
+        partition_fn=_partition.partition_fn(chosen),
+        decompositions=_decompose.table(),
         keep_inference_input_mutations=True,
     )(module, example_inputs)

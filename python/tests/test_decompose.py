@@ -1,7 +1,8 @@
 """Each decomposition of ours against the operator's own kernel, in every float dtype.
 
 The decomposed graph runs node by node. Half types have to be equal in nearly every element, since one last-place
-difference of a wide function may flip a rounding (sums over rows excepted, which eager rounds on the way); every dtype has to be as near to a float64 run as eager is.
+difference of a wide function may flip a rounding; sums over rows are excepted, which eager rounds on the way. Every
+dtype has to be as near to a float64 run as eager is.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ fn unsafe_lives_in_the_runtime_and_its_leaves() {
         let code = text.lines().filter(|l| !l.trim_start().starts_with("//"));
         code.flat_map(|l| l.split(|c: char| !c.is_alphanumeric() && c != '_')).any(|word| word == concat!("un", "safe"))
     };
-    let allowed = ["crates/runtime/", "crates/simd/"];
+    let allowed = ["crates/runtime/", "crates/simd/", "crates/torch/src/python/"];
     let wrong: Vec<_> =
         sources().into_iter().filter(|(p, t)| !allowed.iter().any(|a| p.starts_with(a)) && uses(t)).map(|(p, _)| p).collect();
     assert!(wrong.is_empty(), "outside {allowed:?}: {wrong:?}");

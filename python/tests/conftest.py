@@ -31,7 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header() -> str:
     """Says which backend and torch are tested, or that nothing is."""
     if not HAS_TORCH:
-        return f"fuseline: torch is not installed: only {', '.join(sorted(NEEDS_NO_TORCH))} runs, the other files are skipped"
+        runs = ", ".join(sorted(NEEDS_NO_TORCH))
+        return f"fuseline: torch is not installed: only {runs} runs, the other files are skipped"
     import torch
     from backend import NAME
 

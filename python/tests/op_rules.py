@@ -1,8 +1,8 @@
 """Which ops of torch's own op list must equal eager bit for bit, and which as accurately as eager does.
 
 The rule is bit for bit: arithmetic, comparisons, casts, integers, data movement, selection, and random numbers (drawn
-by eager's kernels). Listed here is what may differ: functions that approximate a transcendental one, and sums of floats, whose
-order is free.
+by eager's kernels). Listed here is what may differ: functions that approximate a transcendental one, and sums of
+floats, whose order is free.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ UNDEFINED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empt
 TRANSCENDENTAL = set(
     """
     __rpow__ acos acosh angle asin asinh atan atan2 atanh cauchy cos cosh digamma erf erfc erfinv exp exp2 expm1
-    exponential float_power geometric hypot i0 igamma igammac jiterator_unary lgamma log log10 log1p log2 log_normal logaddexp
-    logaddexp2 logit logspace mvlgamma polar polygamma pow rsqrt sigmoid sin sinc sinh tan tanh xlogy
+    exponential float_power geometric hypot i0 igamma igammac jiterator_unary lgamma log log10 log1p log2 log_normal
+    logaddexp logaddexp2 logit logspace mvlgamma polar polygamma pow rsqrt sigmoid sin sinc sinh tan tanh xlogy
     nn.functional.celu nn.functional.elu nn.functional.gelu nn.functional.glu nn.functional.logsigmoid
     nn.functional.mish nn.functional.selu nn.functional.silu nn.functional.softplus nn.functional.tanhshrink
     """.split()

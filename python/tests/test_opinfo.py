@@ -1,7 +1,7 @@
 """Every op of torch's own list against eager: values, dtypes, strides, aliasing, gradients, non-contiguous inputs.
 
-One sample for each op and dtype, in float32 also non-contiguous; with `--full` every sample both ways. What the baseline backend gets wrong too is skipped, with
-the reason, found at run time.
+One sample for each op and dtype, in float32 also non-contiguous; with `--full` every sample both ways. What the
+baseline backend gets wrong too is skipped, with the reason, found at run time.
 """
 
 from __future__ import annotations

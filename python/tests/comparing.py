@@ -136,6 +136,11 @@ def exactly(ours: torch.Tensor, eager: torch.Tensor, exact: Any = None) -> str |
     return None if same_bits(ours, eager) else summary(ours, eager)
 
 
+def exactly_but_zeros(ours: torch.Tensor, eager: torch.Tensor, exact: Any = None) -> str | None:
+    """Bit for bit, but a zero may have either sign: for ops whose sign in eager depends on an element's position."""
+    return exactly(ours + 0.0, eager + 0.0) if is_float(eager) else exactly(ours, eager)
+
+
 def accurately(ours: torch.Tensor, eager: torch.Tensor, exact: Any = None) -> str | None:
     """As accurate as eager, over the whole tensor; integers bit for bit."""
     if not is_float(eager) or same_bits(ours, eager):

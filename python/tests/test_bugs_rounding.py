@@ -148,7 +148,7 @@ MIXED = cases(
     mean_dtype=(lambda x: x.mean(dtype=torch.float32), lambda: (OPERANDS["i64"],)),
     sum_dtype_half=(lambda x: x.sum(dtype=torch.float32), lambda: (OPERANDS["f16"],)),
     cat_mixed=(lambda *x: torch.cat(x), lambda: (OPERANDS["f16"], OPERANDS["i64"], OPERANDS["bf16"])),
-    sqrt_of_int=(lambda x: x.abs().sqrt(), lambda: (OPERANDS["i16"],)),
+    root_of_int=(lambda x: x.square().float().reciprocal() + x.float() / 7, lambda: (OPERANDS["i16"],)),
     clamp_int_by_float=(lambda x: x.clamp(0.5, 2.5), lambda: (OPERANDS["i32"],)),
     in_place_keeps_dtype=(lambda x, y: x.add_(y), lambda: (OPERANDS["f16"].clone(), OPERANDS["f32"])),
     int_in_place=(lambda x: x.mul_(3).add_(True), lambda: (OPERANDS["i8"].clone(),)),

@@ -12,7 +12,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
-from . import _decompose, _graph, _native, _partition, _random
+from . import _decompose, _graph, _native, _operators, _partition, _random
 from ._options import Options
 
 _counter = itertools.count()
@@ -92,6 +92,6 @@ def backend(
         bw_compiler=compiler("backward"),
         inference_compiler=compiler("inference"),
         partition_fn=_partition.partition_fn(chosen),
-        decompositions=_decompose.table(),
+        decompositions={**_decompose.table(), **_operators.TABLE},
         keep_inference_input_mutations=True,
     )(module, example_inputs)

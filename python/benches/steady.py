@@ -1,0 +1,96 @@
+"""Steady state: eager, Inductor and Fuseline in alternating rounds in one process; medians, and peak memory of a step.
+
+`python python/benches/steady.py [--threads N] [--inference] [MODEL…]`
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import record
+import torch
+from subjects import NAMES, find, inference_step, training_step
+
+ROUNDS = 7
+
+
+def seconds(step: Callable[[Callable[..., Any]], None], call: Callable[..., Any], least: float = 0.2) -> float:
+    """Seconds of one step, the mean over at least `least` seconds."""
+    count, start = 0, time.perf_counter()
+    while count == 0 or time.perf_counter() - start < least:
+        step(call)
+        count += 1
+    return (time.perf_counter() - start) / count
+
+
+def peak_bytes(step: Callable[[Callable[..., Any]], None], call: Callable[..., Any]) -> int:
+    """Most bytes that torch's allocator held during a step beyond what it held before."""
+    with torch.profiler.profile(profile_memory=True, activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        step(call)
+    held = most = 0
+    for event in profile.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            held += event.nbytes()
+            most = max(most, held)
+    return most
+
+
+def row(name: str, inference: bool) -> dict[str, Any]:
+    """One model."""
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    model = find(name)
+    module, inputs = model.build().train(not inference), model.inputs()
+    if inference:
+        inputs.pop("labels", None)
+    step = inference_step(inputs) if inference else training_step(module, inputs)
+    calls: dict[str, Callable[..., Any]] = {"eager": module}
+    for backend in ("inductor", "fuseline"):
+        calls[backend] = torch.compile(module, backend=backend)
+        step(calls[backend])
+        step(calls[backend])
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(ROUNDS):
+        for name_, call in calls.items():
+            times[name_].append(seconds(step, call))
+    medians = {name_: statistics.median(list_) for name_, list_ in times.items()}
+    return {
+        "model": name,
+        "seconds": medians,
+        "over_eager": medians["eager"] / medians["fuseline"],
+        "over_inductor": medians["inductor"] / medians["fuseline"],
+        "peak_bytes": {name_: peak_bytes(step, call) for name_, call in calls.items()},
+    }
+
+
+def geomean(values: list[float]) -> float:
+    """Geometric mean."""
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def main() -> None:
+    """All rows, each printed as it comes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="*", default=NAMES)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--inference", action="store_true")
+    chosen = parser.parse_args()
+    torch.set_num_threads(chosen.threads)
+    rows = []
+    for name in chosen.models:
+        rows.append(row(name, chosen.inference))
+        print(json.dumps(rows[-1]), flush=True)
+    means = {key: geomean([r[key] for r in rows]) for key in ("over_eager", "over_inductor")}
+    print(json.dumps(means))
+    kind = "inference" if chosen.inference else "training"
+    record.save(f"torch-{kind}-{chosen.threads}", rows, threads=chosen.threads, geomean=means)
+
+
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 import torch
-from backend import NAME, compiled
+from backend import BASELINE, NAME, compiled
 from outcomes import Case, assert_as_eager
 
 Tensor = torch.Tensor
@@ -30,10 +30,16 @@ def test_zero_dim_of_another_device_is_eagers_business() -> None:
 
 
 def test_write_to_overlapping_elements() -> None:
-    """In-place writes to an expanded tensor are refused."""
+    """In-place writes to an expanded tensor are refused, if tracing leaves a backend the chance to."""
     fn = lambda x: x.expand(3, 4).add_(1)  # noqa: E731
     with pytest.raises(RuntimeError):
         fn(torch.ones(4))
+    try:
+        compiled(fn, BASELINE)(torch.ones(4))
+    except RuntimeError:
+        torch._dynamo.reset()
+    else:
+        pytest.skip(f"{BASELINE} too: functionalisation turns the write into an addition that is no error")
     with pytest.raises(RuntimeError):
         compiled(fn)(torch.ones(4))
 
@@ -49,10 +55,10 @@ def test_write_to_overlapping_argument() -> None:
 
 def test_out_of_memory_inside_the_graph() -> None:
     """An allocation that cannot be made is torch's error, and the next call works."""
-    fn = compiled(lambda x, n: (x.sum() + torch.zeros(n, dtype=torch.int8)).sum() + 1, dynamic=True)
+    fn = compiled(lambda x, n: x.sum() + torch.arange(n), dynamic=True)
     small = fn(torch.ones(3), 5)
     with pytest.raises((RuntimeError, MemoryError)):
-        fn(torch.ones(3), 2**60)
+        fn(torch.ones(3), 2**50)
     assert torch.equal(fn(torch.ones(3), 5), small)
 
 
@@ -108,7 +114,7 @@ FOREIGN = {
     "no_tensor": (lambda n: torch.arange(4) + n, lambda: (3,)),
     "negative_view": (lambda x: torch._neg_view(x) * 2, lambda: (torch.ones(3),)),
     "inference_tensor": (lambda x: x * 2, lambda: (torch.inference_mode()(torch.ones)(3),)),
-    "unsigned": (lambda x: (x + x).to(torch.int64), lambda: (torch.ones(3).to(torch.uint16),)),
+    "unsigned": (lambda x: x.to(torch.int64) + 1, lambda: (torch.ones(3).to(torch.uint16),)),
 }
 
 
@@ -171,7 +177,12 @@ def test_called_inside_a_hook_of_itself() -> None:
     fn = compiled(lambda x: (x * x).sum())
     x, y = torch.ones(3, requires_grad=True), torch.full((3,), 2.0, requires_grad=True)
     seen = []
-    x.register_hook(lambda gradient: seen.append(torch.autograd.grad(fn(y), y)[0]))
+
+    def hook(gradient: Tensor) -> None:
+        with torch.enable_grad():
+            seen.append(torch.autograd.grad(fn(y), y)[0])
+
+    x.register_hook(hook)
     fn(x).backward()
     assert torch.equal(seen[0], torch.full((3,), 4.0)) and torch.equal(x.grad, torch.full((3,), 2.0))
 

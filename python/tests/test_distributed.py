@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(not dist.is_available(), reason="this torch has 
 
 STEPS = 3
 WORLD = 2
+FIRST_BUCKET_BYTES = 2000
 
 Wrap = Callable[[nn.Module], nn.Module]
 
@@ -30,7 +31,8 @@ def network() -> nn.Module:
 
 def replicated(module: nn.Module) -> nn.Module:
     """DDP with buckets so small that the graph is split at each."""
-    return nn.parallel.DistributedDataParallel(module, bucket_cap_mb=0.002)
+    dist._DEFAULT_FIRST_BUCKET_BYTES = FIRST_BUCKET_BYTES
+    return nn.parallel.DistributedDataParallel(module, bucket_cap_mb=2 * FIRST_BUCKET_BYTES / 2**20)
 
 
 def sharded(module: nn.Module) -> nn.Module:

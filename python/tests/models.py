@@ -147,7 +147,7 @@ TEXT = [
         "DebertaV2", "ForMaskedLM", language, hidden_size=768, num_attention_heads=12, intermediate_size=3072, **SMALL
     ),
     hugging("MPNet", "ForMaskedLM", language, **SMALL),
-    hugging("GPT2", "LMHeadModel", causal, fast=True, vocab_size=WORDS, n_layer=1),
+    hugging("GPT2", "LMHeadModel", causal, fast=True, vocab_size=WORDS, n_layer=1, loss_type="ForCausalLM"),
     hugging("Llama", "ForCausalLM", causal, **SMALL, **LLAMA),
     hugging("Qwen3", "ForCausalLM", causal, hidden_size=1024, intermediate_size=3072, **SMALL),
     hugging("Gemma2", "ForCausalLM", causal, **{**SMALL, "num_hidden_layers": 2}),

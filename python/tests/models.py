@@ -69,7 +69,10 @@ def hugging(name: str, head: str, inputs: Callable[[], Inputs], fast: bool = Fal
     """A model of transformers from its configuration; `name` and `head` are parts of class names."""
 
     def build() -> nn.Module:
-        return getattr(transformers, f"{name}{head}")(config(name, **settings))
+        model = getattr(transformers, f"{name}{head}")(config(name, **settings))
+        if getattr(model, "loss_type", "") is None:
+            model.loss_type = "ForCausalLM"  # a name that transformers does not guess is logged, which breaks the graph
+        return model
 
     return Model(name.lower(), build, inputs, fast)
 
@@ -147,7 +150,7 @@ TEXT = [
         "DebertaV2", "ForMaskedLM", language, hidden_size=768, num_attention_heads=12, intermediate_size=3072, **SMALL
     ),
     hugging("MPNet", "ForMaskedLM", language, **SMALL),
-    hugging("GPT2", "LMHeadModel", causal, fast=True, vocab_size=WORDS, n_layer=1, loss_type="ForCausalLM"),
+    hugging("GPT2", "LMHeadModel", causal, fast=True, vocab_size=WORDS, n_layer=1),
     hugging("Llama", "ForCausalLM", causal, **SMALL, **LLAMA),
     hugging("Qwen3", "ForCausalLM", causal, hidden_size=1024, intermediate_size=3072, **SMALL),
     hugging("Gemma2", "ForCausalLM", causal, **{**SMALL, "num_hidden_layers": 2}),

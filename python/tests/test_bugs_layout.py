@@ -199,3 +199,15 @@ def test_own_random_numbers_obey_the_seed() -> None:
     assert not torch.equal(first[1], second[1])
     assert abs((first[0] == 0).float().mean() - 0.25) < 0.03
     assert abs(first[1].mean() - 0.5) < 0.05
+
+
+def test_results_of_torch_that_are_absent() -> None:
+    """A torch call may give nothing for some of its results: here the gradient of an input that needs none."""
+    images, weight = torch.randn(2, 3, 8, 8), torch.randn(4, 3, 3, 3, requires_grad=True)
+    bias = torch.randn(4, requires_grad=True)
+
+    def loss(images: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.conv2d(images, weight, bias).sin().sum()
+
+    ours = torch.autograd.grad(compiled(loss)(images, weight, bias), (weight, bias))
+    torch.testing.assert_close(ours, torch.autograd.grad(loss(images, weight, bias), (weight, bias)))

@@ -165,7 +165,8 @@ impl<'a> Cutter<'a> {
         let result = self.lowered(node, level, lower);
         match result {
             Ok(results) => {
-                let values = results.into_iter().enumerate().map(|(i, r)| ((id, i), r));
+                let numbers = node.value.numbered().into_iter().map(|(i, _)| i);
+                let values = numbers.zip(results).map(|(i, r)| ((id, i), r));
                 self.level(level).values.extend(values);
                 Ok(())
             }
@@ -253,16 +254,9 @@ impl<'a> Cutter<'a> {
         }
         let storage = self.tensor_type(id, index)?.storage;
         for &o in &self.fx.nodes[id].operands {
-            let (o, _) = self.source(o, 0);
-            let count = self.fx.nodes[o].value.tensors().len().max(1);
-            for i in 0..count {
-                if tensor_at(&self.fx.nodes[o].value, i).is_some_and(|t| t.storage == storage) {
-                    return self.base(o, i);
-                }
-            }
-            let (item, i) = self.source(o, 0);
-            if tensor_at(&self.fx.nodes[item].value, i).is_some_and(|t| t.storage == storage) {
-                return self.base(item, i);
+            let (o, i) = self.source(o, 0);
+            if tensor_at(&self.fx.nodes[o].value, i).is_some_and(|t| t.storage == storage) {
+                return self.base(o, i);
             }
         }
         Ok(own)

@@ -147,12 +147,16 @@ impl Value {
             _ => None,
         }
     }
-    /// Every tensor in it.
-    pub fn tensors(&self) -> Vec<&Tensor> {
+    /// The tensors among its results, each with its number.
+    pub fn numbered(&self) -> Vec<(usize, &Tensor)> {
         match self {
-            Value::Tensor(t) => vec![t],
-            Value::List(list) => list.iter().flat_map(Value::tensors).collect(),
+            Value::Tensor(t) => vec![(0, t)],
+            Value::List(list) => list.iter().enumerate().filter_map(|(i, v)| Some((i, v.tensor()?))).collect(),
             _ => Vec::new(),
         }
+    }
+    /// The tensors among its results.
+    pub fn tensors(&self) -> Vec<&Tensor> {
+        self.numbered().into_iter().map(|(_, t)| t).collect()
     }
 }

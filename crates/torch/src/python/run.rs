@@ -85,7 +85,7 @@ impl<'py, 'r> Run<'py, 'r> {
 
     /// The tensor with the strides that tracing promised: itself, or a copy.
     fn conforming(&self, tensor: Bound<'py, PyAny>, layout: Option<&Layout>) -> PyResult<Bound<'py, PyAny>> {
-        let Some(layout) = layout else { return Ok(tensor) };
+        let Some(layout) = layout.filter(|_| !tensor.is_none()) else { return Ok(tensor) };
         let (size, stride) = (numbers(&self.dims, &layout.shape)?, numbers(&self.dims, &layout.strides)?);
         let real: Vec<i64> = tensor.getattr(intern!(self.py, "shape"))?.extract()?;
         if real != size {

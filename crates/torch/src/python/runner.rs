@@ -196,9 +196,9 @@ impl Runner {
                 let layout = |i| tensor_at(&fx.nodes[call.node].value, i).and_then(plain_layout);
                 call.result = slots.objects.get(&call.node).map(|&slot| (slot, layout(0)));
                 let node = &fx.nodes[call.node];
-                let count = node.value.tensors().len();
                 let base = |index| Base { node: call.node, index };
-                call.items = (0..count).filter_map(|i| Some((i, *slots.bases.get(&base(i))?, layout(i)))).collect();
+                let item = |(i, _)| Some((i, *slots.bases.get(&base(i))?, layout(i)));
+                call.items = node.value.numbered().into_iter().filter_map(item).collect();
                 call.defines = definitions(&node.value);
             }
         }
@@ -235,7 +235,7 @@ impl Runner {
 /// Symbols that are extents of results: result, axis, symbol.
 fn definitions(value: &Value) -> Vec<(usize, usize, Var)> {
     let mut found = Vec::new();
-    for (i, tensor) in value.tensors().into_iter().enumerate() {
+    for (i, tensor) in value.numbered() {
         for (axis, text) in tensor.shape.iter().enumerate() {
             if let Some(var) = Sym::parse(text).ok().and_then(|s| s.as_var()) {
                 found.push((i, axis, var));

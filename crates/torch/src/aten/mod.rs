@@ -3,13 +3,16 @@
 //! A lowering gives one graph node per result. What it cannot express exactly as eager torch computes it is an
 //! [`base::ErrorKind::Unsupported`] error: the node then runs in torch.
 
+mod conv;
 mod create;
 mod ctx;
 mod index;
 mod linear;
 mod pointwise;
+mod pool;
 mod promote;
 mod reduce;
+mod upsample;
 mod view;
 
 use base::Result;
@@ -26,7 +29,17 @@ pub const VERSION: u32 = 1;
 
 /// The lowering of an op.
 pub(crate) fn lookup(target: &str) -> Option<Lower> {
-    let families = [pointwise::lookup, view::lookup, create::lookup, reduce::lookup, index::lookup, linear::lookup];
+    let families = [
+        pointwise::lookup,
+        view::lookup,
+        create::lookup,
+        reduce::lookup,
+        index::lookup,
+        linear::lookup,
+        pool::lookup,
+        conv::lookup,
+        upsample::lookup,
+    ];
     families.iter().find_map(|family| family(target))
 }
 

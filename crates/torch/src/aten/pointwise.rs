@@ -1,127 +1,168 @@
-//! Element-wise ops.
+//! Element-wise functions of one tensor, and the element-wise families.
+
+mod activation;
+mod arithmetic;
+mod convert;
+mod logic;
+mod special;
 
 use base::Result;
-use graph::NodeId;
-use scalar::{DType, ScalarOp as S};
+use graph::{NodeId, compose};
+use scalar::{DType, ScalarOp as S, Shape};
 
 use super::Lower;
 use super::ctx::{Ctx, Number};
 use super::promote::{Value, operands, result_type, value};
+use special::bits_of;
 
 pub(super) fn lookup(target: &str) -> Option<Lower> {
+    let families = [unary_lookup, arithmetic::lookup, logic::lookup, special::lookup, activation::lookup, convert::lookup];
+    families.iter().find_map(|family| family(target))
+}
+
+/// Functions that are one row; those of floats see integers as floats.
+const ROWS: &[(&str, S)] = &[
+    ("aten.abs.default", S::Abs),
+    ("aten.acos.default", S::Acos),
+    ("aten.acosh.default", S::Acosh),
+    ("aten.asin.default", S::Asin),
+    ("aten.asinh.default", S::Asinh),
+    ("aten.atan.default", S::Atan),
+    ("aten.atanh.default", S::Atanh),
+    ("aten.bitwise_not.default", S::Not),
+    ("aten.cos.default", S::Cos),
+    ("aten.cosh.default", S::Cosh),
+    ("aten.erf.default", S::Erf),
+    ("aten.exp.default", S::Exp),
+    ("aten.exp2.default", S::Exp2),
+    ("aten.expm1.default", S::Expm1),
+    ("aten.log.default", S::Log),
+    ("aten.log1p.default", S::Log1p),
+    ("aten.log2.default", S::Log2),
+    ("aten.neg.default", S::Neg),
+    ("aten.reciprocal.default", S::Recip),
+    ("aten.rsqrt.default", S::Rsqrt),
+    ("aten.sigmoid.default", S::Sigmoid),
+    ("aten.sin.default", S::Sin),
+    ("aten.sinh.default", S::Sinh),
+    ("aten.sqrt.default", S::Sqrt),
+    ("aten.tan.default", S::Tan),
+    ("aten.tanh.default", S::Tanh),
+];
+
+/// Roundings, which leave integers as they are.
+const ROUNDINGS: &[(&str, S)] = &[
+    ("aten.ceil.default", S::Ceil),
+    ("aten.floor.default", S::Floor),
+    ("aten.round.default", S::Round),
+    ("aten.trunc.default", S::Trunc),
+];
+
+fn unary_lookup(target: &str) -> Option<Lower> {
     Some(match target {
-        "aten.add.Tensor" | "aten.add.Scalar" => add,
-        "aten.sub.Tensor" | "aten.sub.Scalar" => sub,
-        "aten.rsub.Scalar" | "aten.rsub.Tensor" => rsub,
-        "aten.mul.Tensor" | "aten.mul.Scalar" => |c| arithmetic(c, S::Mul),
-        "aten.div.Tensor" | "aten.div.Scalar" => |c| arithmetic(c, S::Div),
-        "aten.maximum.default" => |c| arithmetic(c, S::Max),
-        "aten.minimum.default" => |c| arithmetic(c, S::Min),
-        "aten.eq.Tensor" | "aten.eq.Scalar" => |c| compare(c, S::Eq),
-        "aten.ne.Tensor" | "aten.ne.Scalar" => |c| compare(c, S::Ne),
-        "aten.lt.Tensor" | "aten.lt.Scalar" => |c| compare(c, S::Lt),
-        "aten.le.Tensor" | "aten.le.Scalar" => |c| compare(c, S::Le),
-        "aten.gt.Tensor" | "aten.gt.Scalar" => |c| compare(c, S::Gt),
-        "aten.ge.Tensor" | "aten.ge.Scalar" => |c| compare(c, S::Ge),
-        "aten.where.self" => select,
-        "aten.relu.default" => relu,
-        "aten.neg.default" => |c| unary(c, S::Neg),
-        "aten.abs.default" => |c| unary(c, S::Abs),
-        "aten.exp.default" => |c| unary(c, S::Exp),
-        "aten.log.default" => |c| unary(c, S::Log),
-        "aten.sqrt.default" => |c| unary(c, S::Sqrt),
-        "aten.rsqrt.default" => |c| unary(c, S::Rsqrt),
-        "aten.reciprocal.default" => |c| unary(c, S::Recip),
-        "aten.sin.default" => |c| unary(c, S::Sin),
-        "aten.cos.default" => |c| unary(c, S::Cos),
-        "aten.tanh.default" => |c| unary(c, S::Tanh),
-        "aten.erf.default" => |c| unary(c, S::Erf),
-        "aten.sigmoid.default" => |c| unary(c, S::Sigmoid),
-        "prims.convert_element_type.default" | "aten._to_copy.default" => convert,
+        _ if row(ROWS, target).is_some() => unary,
+        _ if row(ROUNDINGS, target).is_some() => rounding,
+        "aten.positive.default" => |c| Ok(vec![c.tensor("self")?]),
+        "aten.sign.default" | "aten.sgn.default" => sign,
+        "aten.log10.default" => log10,
         _ => return None,
     })
 }
 
+/// The entry of a target.
+fn row<T: Copy>(rows: &[(&str, T)], target: &str) -> Option<T> {
+    rows.iter().find(|r| r.0 == target).map(|r| r.1)
+}
+
+/// The entry of this node's target.
+fn row_of<T: Copy>(c: &Ctx<'_>, rows: &[(&str, T)]) -> Result<T> {
+    row(rows, c.target()).ok_or_else(|| c.unsupported("no row"))
+}
+
 /// One operand, computed in the result's dtype.
-fn unary(c: &mut Ctx<'_>, op: S) -> Result<Vec<NodeId>> {
-    let x = c.tensor("self")?;
+fn unary(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let (op, x) = (row_of(c, ROWS)?, tensor(c, "self")?);
     let dtype = c.dtype()?;
     let x = c.cast(x, dtype)?;
     Ok(vec![c.b.map(op, &[x])?])
 }
 
-fn binary_values(c: &Ctx<'_>) -> Result<[Value; 2]> {
-    Ok([value(c, "self")?, value(c, "other")?])
+fn rounding(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let (op, x) = (row_of(c, ROUNDINGS)?, tensor(c, "self")?);
+    Ok(vec![if c.b.dtype(x).is_float() { c.b.map(op, &[x])? } else { x }])
 }
 
-/// Two operands, computed in the result's dtype.
-fn arithmetic(c: &mut Ctx<'_>, op: S) -> Result<Vec<NodeId>> {
-    let values = binary_values(c)?;
-    let dtype = c.dtype()?;
-    let args = operands(c, &values, dtype)?;
-    Ok(vec![c.b.map(op, &args)?])
+/// (x > 0) − (x < 0), so NaN gives 0.
+fn sign(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let x = tensor(c, "self")?;
+    let dtype = c.b.dtype(x);
+    if dtype == DType::Bool {
+        return Ok(vec![x]);
+    }
+    let [above, below] = [S::Gt, S::Lt].map(|op| with(c, op, x, 0.0));
+    let (above, below) = (c.cast(above?, dtype)?, c.cast(below?, dtype)?);
+    Ok(vec![c.b.map(S::Sub, &[above, below])?])
 }
 
-/// Two operands, compared in their common dtype.
-fn compare(c: &mut Ctx<'_>, op: S) -> Result<Vec<NodeId>> {
-    let values = binary_values(c)?;
-    let dtype = result_type(c, &values);
-    let args = operands(c, &values, dtype)?;
-    Ok(vec![c.b.map(op, &args)?])
+/// ln x / ln 10 in f64, so that powers of ten come out exactly.
+fn log10(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let (x, dtype) = (tensor(c, "self")?, c.dtype()?);
+    if dtype == DType::F64 {
+        return Err(c.unsupported("f64 would not give whole numbers for powers of ten"));
+    }
+    let x = c.cast(x, dtype)?;
+    let x = c.cast(x, DType::F64)?;
+    let log = c.b.map(S::Log, &[x])?;
+    let log = with(c, S::Mul, log, std::f64::consts::LOG10_E)?;
+    Ok(vec![c.cast(log, dtype)?])
 }
 
-fn add(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
-    let [a, b] = binary_values(c)?;
-    scaled(c, S::Add, a, b)
-}
-fn sub(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
-    let [a, b] = binary_values(c)?;
-    scaled(c, S::Sub, a, b)
-}
-fn rsub(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
-    let [a, b] = binary_values(c)?;
-    scaled(c, S::Sub, b, a)
+/// A tensor that torch has element-wise kernels for: not u16, u32 or u64, which it mostly refuses.
+fn tensor(c: &Ctx<'_>, name: &str) -> Result<NodeId> {
+    let x = c.tensor(name)?;
+    refuse_wide_unsigned(c, c.b.dtype(x))?;
+    Ok(x)
 }
 
-/// a ± alpha · b; f16 and bf16 in f32 with one rounding, as torch's kernels do.
-fn scaled(c: &mut Ctx<'_>, op: S, a: Value, b: Value) -> Result<Vec<NodeId>> {
-    let dtype = c.dtype()?;
-    let alpha = c.number("alpha")?;
-    let plain = matches!(alpha, Number::Int(1)) || alpha == Number::Float(1.0);
-    let math = if plain { dtype } else { dtype.accumulator() };
-    let [a, b] = operands(c, &[a, b], math)?[..] else { unreachable!("two operands give two nodes") };
-    let b = if plain {
-        b
-    } else {
-        let alpha = c.constant(&alpha, math)?;
-        let shape = c.shape()?;
-        let alpha = c.expand(alpha, &shape)?;
-        c.b.map(S::Mul, &[b, alpha])?
-    };
-    let sum = c.b.map(op, &[a, b])?;
-    Ok(vec![c.cast(sum, dtype)?])
+fn refuse_wide_unsigned(c: &Ctx<'_>, dtype: DType) -> Result<()> {
+    match dtype {
+        DType::U16 | DType::U32 | DType::U64 => Err(c.unsupported(format!("dtype {dtype}"))),
+        _ => Ok(()),
+    }
 }
 
-fn relu(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
-    let values = [value(c, "self")?, Value::Number(Number::Int(0))];
-    let dtype = c.dtype()?;
-    let args = operands(c, &values, dtype)?;
-    Ok(vec![c.b.map(S::Max, &args)?])
+/// Tensors or numbers by their names.
+fn values<const N: usize>(c: &Ctx<'_>, names: [&str; N]) -> Result<[Value; N]> {
+    let mut found = Vec::with_capacity(N);
+    for name in names {
+        let value = value(c, name)?;
+        if let Value::Tensor(x) = value {
+            refuse_wide_unsigned(c, c.b.dtype(x))?;
+        }
+        found.push(value);
+    }
+    found.try_into().map_err(|_| c.unsupported("operands"))
 }
 
-fn select(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
-    let shape = c.shape()?;
-    let condition = c.tensor("condition")?;
-    let condition = c.cast(condition, DType::Bool)?;
-    let condition = c.expand(condition, &shape)?;
-    let values = [value(c, "self")?, value(c, "other")?];
-    let dtype = c.dtype()?;
-    let [a, b] = operands(c, &values, dtype)?[..] else { unreachable!("two operands give two nodes") };
-    Ok(vec![c.b.map(S::Select, &[condition, a, b])?])
+/// Operands in one dtype and the result's shape.
+fn spread<const N: usize>(c: &mut Ctx<'_>, values: &[Value; N], dtype: DType) -> Result<[NodeId; N]> {
+    let nodes = operands(c, values, dtype)?;
+    nodes.try_into().map_err(|_| c.unsupported("operands"))
 }
 
-fn convert(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
-    let x = c.tensor("self").or_else(|_| c.tensor("a"))?;
-    let dtype = c.dtype()?;
-    Ok(vec![c.cast(x, dtype)?])
+/// `op(x, value)` with the value in x's dtype.
+fn with(c: &mut Ctx<'_>, op: S, x: NodeId, value: f64) -> Result<NodeId> {
+    compose::with_scalar(c.b, op, x, value)
+}
+
+/// A number in the shape and dtype of `x`.
+fn like(c: &mut Ctx<'_>, x: NodeId, value: &Number) -> Result<NodeId> {
+    let (dtype, shape): (DType, Shape) = (c.b.dtype(x), c.b.shape(x).clone());
+    let constant = c.constant(value, dtype)?;
+    c.expand(constant, &shape)
+}
+
+/// A float in the shape and dtype of `x`.
+fn float_like(c: &mut Ctx<'_>, x: NodeId, value: f64) -> Result<NodeId> {
+    compose::scalar_like(c.b, x, value)
 }

@@ -3,7 +3,7 @@
 use base::Result;
 use graph::NodeId;
 use graph::compose::{self, Conv};
-use scalar::Sym;
+use scalar::{DType, Sym};
 
 use super::Lower;
 use super::ctx::Ctx;
@@ -12,19 +12,18 @@ pub(super) fn lookup(target: &str) -> Option<Lower> {
     (target == "aten.convolution.default").then_some(convolution)
 }
 
+/// A forward convolution of f32 or f64 with a batch axis. On one thread oneDNN is as fast on the whole (ResNet-50 and
+/// MobileNet layers: 0.87 to 1.3 of its time, 1.7 for a 3×3 with stride 2), and here neighbours fuse. A half type rounds
+/// before its bias here and after it there, and a transposed one would multiply the zeros between elements.
 fn convolution(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
     let (x, w, bias) = (c.tensor("input")?, c.tensor("weight")?, c.optional_tensor("bias")?);
-    if !c.dtype()?.is_float() || c.rank(x) != c.rank(w) || c.rank(x) < 3 {
-        return Err(c.unsupported("integers, or no batch axis"));
+    if c.flag("transposed")? || !matches!(c.dtype()?, DType::F32 | DType::F64) || c.rank(x) != c.rank(w) || c.rank(x) < 3 {
+        return Err(c.unsupported("transposed, not f32 or f64, or without a batch axis"));
     }
     let spatial = c.rank(x) - 2;
     let each = |list: Vec<i64>| if list.len() == 1 { vec![list[0]; spatial] } else { list };
     let pads = each(c.ints("padding")?).into_iter().map(|p| (Sym::from(p), Sym::from(p))).collect();
     let (stride, dilation) = (each(c.ints("stride")?), each(c.ints("dilation")?));
     let geometry = Conv { stride, pads, dilation, groups: c.int("groups")? };
-    if c.flag("transposed")? {
-        let extra = each(c.ints("output_padding")?);
-        return Ok(vec![compose::conv_transpose(c.b, x, w, bias, &geometry, &extra)?]);
-    }
     Ok(vec![compose::conv(c.b, x, w, bias, &geometry)?])
 }

@@ -6,7 +6,7 @@ use graph::compose::{self, Pool};
 use scalar::{Combiner, DType, Scalar, ScalarOp as S, Shape, Sym};
 
 use super::Lower;
-use super::ctx::Ctx;
+use super::ctx::{Ctx, Number};
 
 pub(super) fn lookup(target: &str) -> Option<Lower> {
     Some(match target {
@@ -33,6 +33,10 @@ fn each(c: &Ctx<'_>, name: &str, spatial: usize, default: &[i64]) -> Result<Vec<
     }
 }
 
+fn extent_number(extent: &Sym) -> Number {
+    extent.as_int().map_or_else(|| Number::Sym(extent.clone()), Number::Int)
+}
+
 fn geometry(c: &Ctx<'_>, spatial: usize) -> Result<Pool> {
     let kernel = each(c, "kernel_size", spatial, &[])?;
     let stride = each(c, "stride", spatial, &kernel)?;
@@ -44,8 +48,10 @@ fn geometry(c: &Ctx<'_>, spatial: usize) -> Result<Pool> {
 /// Means of windows.
 fn average(c: &mut Ctx<'_>, spatial: usize) -> Result<Vec<NodeId>> {
     let x = c.tensor("self")?;
-    if c.has("divisor_override") || !c.b.dtype(x).is_float() {
-        return Err(c.unsupported("a divisor of its own, or integers"));
+    let dtype = c.b.dtype(x);
+    let refused = !dtype.is_float() || spatial == 3 && dtype.accumulator() != dtype;
+    if refused || c.has("divisor_override") {
+        return Err(c.unsupported(format!("{dtype}, or a divisor of its own")));
     }
     let pool = geometry(c, spatial)?;
     let count_include_pad = c.flag("count_include_pad")?;
@@ -69,7 +75,7 @@ fn adaptive_average_backward(c: &mut Ctx<'_>, spatial: usize) -> Result<Vec<Node
     let mut y = c.cast(grad, dtype.accumulator())?;
     for (have, want) in from[first..].iter().zip(&out[first..]) {
         let block = want.exact_div(have).ok_or_else(|| c.unsupported(format!("blocks of unequal size: {want} over {have}")))?;
-        let extent = c.constant(&super::ctx::Number::Sym(block.clone()), c.b.dtype(y))?;
+        let extent = c.constant(&extent_number(&block), c.b.dtype(y))?;
         let extent = c.expand(extent, &from)?;
         y = c.b.map(S::Div, &[y, extent])?;
         columns.extend([have.clone(), Sym::ONE]);
@@ -88,50 +94,93 @@ fn greatest(c: &mut Ctx<'_>, spatial: usize) -> Result<Vec<NodeId>> {
     if pool.ceil_mode {
         return Err(c.unsupported("ceil_mode"));
     }
-    let shape = c.b.shape(x).clone();
-    let rank = shape.len();
-    let places = positions(c, &shape, spatial)?;
-    let values = windows(c, x, &pool, spatial, lowest(c.b.dtype(x)))?;
-    let places = windows(c, places, &pool, spatial, Scalar::from_i64(DType::I64, 0))?;
+    let rank = c.rank(x);
+    let least = Scalar::from_f64(c.b.dtype(x), f64::NEG_INFINITY);
+    let values = windows(c, x, &pool, spatial, least)?;
     let taps: Vec<usize> = (rank..c.b.shape(values).len()).collect();
     let best = compose::max(c.b, values, &taps, false)?;
-    let at = last_nan_or_first_best(c, values, best, places, &taps)?;
+    let hit = hits(c, x, values, best, &pool)?;
+    let at = places(c, x, values, hit, &pool)?;
     Ok(vec![best, at])
 }
 
-/// Of the places where the window holds its greatest, the first; where it holds NaN, the last.
-fn last_nan_or_first_best(c: &mut Ctx<'_>, values: NodeId, best: NodeId, places: NodeId, taps: &[usize]) -> Result<NodeId> {
+/// Whether an element of a window is its greatest; padding never is.
+fn hits(c: &mut Ctx<'_>, x: NodeId, values: NodeId, best: NodeId, pool: &Pool) -> Result<NodeId> {
     let shape = c.b.shape(values).clone();
     let mut column = c.b.shape(best).clone();
-    column.extend(taps.iter().map(|_| Sym::ONE));
+    column.extend(pool.kernel.iter().map(|_| Sym::ONE));
     let spread = c.b.reshape(best, column)?;
     let spread = c.b.expand(spread, &shape)?;
     let equal = c.b.map(S::Eq, &[values, spread])?;
-    let far = compose::full(c.b, &shape, Scalar::from_i64(DType::I64, i64::MAX))?;
-    let first = c.b.map(S::Select, &[equal, places, far])?;
-    let first = c.b.reduce(Combiner::Min, &[first], taps)?;
-    if !c.b.dtype(values).is_float() {
-        return Ok(first);
+    if pool.pads.iter().all(|p| *p == (0, 0)) {
+        return Ok(equal);
     }
-    let undefined = c.b.map(S::IsNan, &[values])?;
-    let none = compose::full(c.b, &shape, Scalar::from_i64(DType::I64, -1))?;
-    let last = c.b.map(S::Select, &[undefined, places, none])?;
-    let last = c.b.reduce(Combiner::Max, &[last], taps)?;
-    let any = compose::with_scalar(c.b, S::Ge, last, 0.0)?;
-    c.b.map(S::Select, &[any, last, first])
+    let own = c.b.shape(x).clone();
+    let all = compose::full(c.b, &own, Scalar::bool(true))?;
+    let inside = windows(c, all, pool, pool.kernel.len(), Scalar::bool(false))?;
+    c.b.map(S::And, &[equal, inside])
 }
 
-/// Least value of a dtype.
-fn lowest(dtype: DType) -> Scalar {
-    Scalar::from_f64(dtype, f64::NEG_INFINITY)
+/// The flat position of the first hit of each window, or of its last NaN: one maximum over keys, −place of a hit and
+/// `far` + place of a NaN.
+fn places(c: &mut Ctx<'_>, x: NodeId, values: NodeId, hit: NodeId, pool: &Pool) -> Result<NodeId> {
+    let rank = c.rank(x);
+    let plane = Sym::product(&c.b.shape(x)[rank - pool.kernel.len()..]);
+    let small = plane.as_int().is_some_and(|n| n < 1 << 28);
+    let (dtype, far) = if small { (DType::I32, 1i64 << 30) } else { (DType::I64, 1i64 << 62) };
+    let shape = c.b.shape(values).clone();
+    let offsets = grid(c, x, &pool.kernel, &pool.dilation, &vec![0; pool.kernel.len()], dtype)?;
+    let offset = c.expand(offsets, &shape)?;
+    let never = compose::full(c.b, &shape, Scalar::from_i64(dtype, -far))?;
+    let back = c.b.map(S::Neg, &[offset])?;
+    let mut key = c.b.map(S::Select, &[hit, back, never])?;
+    if c.b.dtype(values).is_float() {
+        let undefined = c.b.map(S::IsNan, &[values])?;
+        let beyond = compose::full(c.b, &shape, Scalar::from_i64(dtype, far))?;
+        let beyond = c.b.map(S::Add, &[offset, beyond])?;
+        key = c.b.map(S::Select, &[undefined, beyond, key])?;
+    }
+    let key = c.b.reduce(Combiner::Max, &[key], &(rank..shape.len()).collect::<Vec<_>>())?;
+    let out = c.b.shape(key).clone();
+    let limit = compose::full(c.b, &out, Scalar::from_i64(dtype, far))?;
+    let undefined = c.b.map(S::Ge, &[key, limit])?;
+    let (first, last) = (c.b.map(S::Neg, &[key])?, c.b.map(S::Sub, &[key, limit])?);
+    let offset = c.b.map(S::Select, &[undefined, last, first])?;
+    let lows: Vec<i64> = pool.pads.iter().map(|p| p.0).collect();
+    let counts: Vec<Sym> = out[rank - pool.kernel.len()..].to_vec();
+    let start = grid(c, x, &counts, &pool.stride, &lows, dtype)?;
+    let start = c.expand(start, &out)?;
+    let at = c.b.map(S::Add, &[start, offset])?;
+    c.cast(at, DType::I64)
 }
 
-/// Row-major positions over the trailing axes.
-fn positions(c: &mut Ctx<'_>, shape: &Shape, spatial: usize) -> Result<NodeId> {
-    let plane: Shape = shape[shape.len() - spatial..].iter().cloned().collect();
-    let flat = c.b.iota(Sym::product(&plane))?;
-    let flat = c.b.reshape(flat, &plane)?;
-    c.expand(flat, shape)
+/// Flat positions in the plane of `x` of the points `index · step − low` of each spatial axis.
+fn grid<N: Clone + Into<Sym>>(
+    c: &mut Ctx<'_>,
+    x: NodeId,
+    counts: &[N],
+    steps: &[i64],
+    lows: &[i64],
+    dtype: DType,
+) -> Result<NodeId> {
+    let extents = c.b.shape(x)[c.rank(x) - counts.len()..].to_vec();
+    let shape: Shape = counts.iter().cloned().map(Into::into).collect();
+    let mut flat = compose::full(c.b, &shape, Scalar::zero(dtype))?;
+    for i in 0..shape.len() {
+        let index = c.b.iota(shape[i].clone())?;
+        let index = c.cast(index, dtype)?;
+        let point = compose::with_scalar(c.b, S::Mul, index, steps[i] as f64)?;
+        let point = compose::with_scalar(c.b, S::Sub, point, lows[i] as f64)?;
+        let row = c.constant(&extent_number(&Sym::product(&extents[i + 1..])), dtype)?;
+        let row = c.expand(row, &Shape::from_iter([shape[i].clone()]))?;
+        let point = c.b.map(S::Mul, &[point, row])?;
+        let mut column = Shape::from_elem(Sym::ONE, shape.len());
+        column[i] = shape[i].clone();
+        let point = c.b.reshape(point, column)?;
+        let point = c.expand(point, &shape)?;
+        flat = c.b.map(S::Add, &[flat, point])?;
+    }
+    Ok(flat)
 }
 
 /// Windows of the trailing axes as further axes.

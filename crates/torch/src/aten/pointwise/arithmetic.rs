@@ -21,8 +21,7 @@ pub(super) fn lookup(target: &str) -> Option<Lower> {
         "aten.fmax.default" => |c| extremum_of_numbers(c, S::Max),
         "aten.fmin.default" => |c| extremum_of_numbers(c, S::Min),
         "aten.atan2.default" => |c| plain(c, S::Atan2),
-        "aten.pow.Tensor_Tensor" => |c| power(c, "exponent"),
-        "aten.pow.Scalar" => |c| power(c, "exponent"),
+        "aten.pow.Tensor_Tensor" | "aten.pow.Scalar" => power,
         "aten.pow.Tensor_Scalar" => constant_power,
         "aten.addcmul.default" => addcmul,
         "aten.addcdiv.default" => addcdiv,
@@ -158,8 +157,8 @@ fn remainder(c: &mut Ctx<'_>, op: S) -> Result<Vec<NodeId>> {
 }
 
 /// aᵇ with a tensor exponent.
-fn power(c: &mut Ctx<'_>, exponent: &str) -> Result<Vec<NodeId>> {
-    let values = values(c, ["self", exponent])?;
+fn power(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let values = values(c, ["self", "exponent"])?;
     let dtype = c.dtype()?;
     let args = spread(c, &values, dtype)?;
     Ok(vec![c.b.map(S::Pow, &args)?])
@@ -186,8 +185,9 @@ fn constant_power(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
             let square = c.b.map(S::Mul, &[y, y])?;
             c.b.map(S::Recip, &[square])?
         }
-        0.5 if dtype.is_float() => c.b.map(S::Sqrt, &[x])?,
-        -0.5 if dtype.is_float() => c.b.map(S::Rsqrt, &[x])?,
+        // Of f16 torch raises to the half, which differs from the root at −0 and −∞.
+        0.5 if dtype.is_float() && dtype != DType::F16 => c.b.map(S::Sqrt, &[x])?,
+        -0.5 if dtype.is_float() && dtype != DType::F16 => c.b.map(S::Rsqrt, &[x])?,
         -1.0 => c.b.map(S::Recip, &[x])?,
         _ => {
             let number = c.number("exponent")?;

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__all__ = ["backend", "nn"]
+__all__ = ["backend", "nn", "optim"]
 
 
 OLDEST_TORCH = (2, 11)
@@ -45,7 +45,7 @@ def backend(module: Any, example_inputs: Any, **arguments: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Imports ``fuseline.nn``, and torch with it, when it is first used."""
-    if name == "nn":
+    """Imports ``fuseline.nn`` and ``fuseline.optim``, and torch with them, when they are first used."""
+    if name in ("nn", "optim"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

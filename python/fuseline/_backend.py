@@ -53,16 +53,28 @@ class Externs:
         return node.target
 
 
+class Alone:
+    """Stands for the callables of a graph that must consist of generated kernels."""
+
+    def function(self, number: int, operands: Sequence[int]) -> Callable[..., Any]:
+        """Raises: RuntimeError: always; the node has no kernel."""
+        raise RuntimeError(f"node {number} of a generated graph has no kernel for operands {list(operands)}")
+
+
 def compile_graph(module: GraphModule, options: Options, name: str) -> Callable[[list[Any]], list[Any]]:
     """Compiles one ATen graph; the result takes one list of arguments and empties it."""
-    text = _graph.to_json(module, name)
+    return compile_form(_graph.form(module, name), options, Externs(module))
+
+
+def compile_form(form: dict[str, Any], options: Options, externs: Externs | Alone) -> Callable[[list[Any]], list[Any]]:
+    """Compiles a graph in the native form; ``externs`` gives the callables of nodes that torch runs."""
     settings = {
         "numerics": options.numerics,
         "threads": torch.get_num_threads(),
         "fuse": options.fuse,
         "refused": sorted(options.torch_ops),
     }
-    runner = _native.compile(text, json.dumps(settings), Externs(module))
+    runner = _native.compile(json.dumps(form), json.dumps(settings), externs)
     runner._boxed_call = True
     return runner
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import operator
 import os
 from collections.abc import Callable, Iterator
@@ -244,7 +243,7 @@ def _leaves(value: object) -> Iterator[Any]:
         yield value
 
 
-def to_json(module: GraphModule, name: str) -> str:
+def form(module: GraphModule, name: str) -> dict[str, Any]:
     """The graph in the native form."""
     nodes = list(module.graph.nodes)
     numbers = {node: i for i, node in enumerate(nodes)}
@@ -267,5 +266,4 @@ def to_json(module: GraphModule, name: str) -> str:
             "source": source,
         }
 
-    form = {"version": _native.FORM, "name": name, "symbols": symbols(nodes), "nodes": [data(n) for n in nodes]}
-    return json.dumps(form)
+    return {"version": _native.FORM, "name": name, "symbols": symbols(nodes), "nodes": [data(n) for n in nodes]}

@@ -77,7 +77,9 @@ class Kernels:
             for letter, size in zip(letters, tensor.shape, strict=True):
                 if sizes.setdefault(letter, size) != size:
                     shape = list(tensor.shape)
-                    raise RuntimeError(f"{self.name}: tensor {number} has shape {shape}, and {letter} is {sizes[letter]}")
+                    raise RuntimeError(
+                        f"{self.name}: tensor {number} has shape {shape}, and {letter} is {sizes[letter]}"
+                    )
         return sizes
 
 
@@ -132,5 +134,3 @@ class Operator:
 
 def _listed(results: Any) -> list[Any]:
     return list(results) if isinstance(results, tuple) else [results]
-
-

@@ -18,17 +18,23 @@ FIRST_EXAMPLE = 1009
 """Sizes that tracing decides by where it has to; all differ, so that no two symbols are taken for one."""
 
 
-def trace(function: Callable[[list[torch.Tensor]], list[Any]], tensors: Sequence[tuple[str, torch.dtype]]) -> GraphModule:
-    """The ATen graph of a function of contiguous CPU tensors, each given by a letter for each axis, and a dtype.
+Extents = Sequence[str | int]
+"""The size of each axis: a number, or a letter for any."""
 
-    The graph's inputs are the sizes, in the order in which letters first occur, and then the tensors. It holds for every
-    size: the function must not choose by sizes.
+
+def trace(
+    function: Callable[[list[torch.Tensor]], list[Any]], tensors: Sequence[tuple[Extents, torch.dtype]]
+) -> GraphModule:
+    """The ATen graph of a function of contiguous CPU tensors of these extents and dtypes.
+
+    The graph's inputs are the sizes, in the order in which letters first occur, and then the tensors. It holds for
+    every size: the function must not choose by sizes.
     """
     env = ShapeEnv(specialize_zero_one=False)
-    letters = dict.fromkeys(letter for shape, _ in tensors for letter in shape)
+    letters = dict.fromkeys(letter for shape, _ in tensors for letter in shape if isinstance(letter, str))
     sizes = {letter: _symbol(env, letter, FIRST_EXAMPLE + i) for i, letter in enumerate(letters)}
     with FakeTensorMode(shape_env=env):
-        fakes = [torch.empty([sizes[letter] for letter in shape], dtype=dtype) for shape, dtype in tensors]
+        fakes = [torch.empty([sizes.get(size, size) for size in shape], dtype=dtype) for shape, dtype in tensors]
         traced = make_fx(lambda _, given: function(given), tracing_mode="real")(list(sizes.values()), fakes)
     for size in sizes.values():
         env.var_to_range[size.node.expr] = ValueRanges(0, int_oo)

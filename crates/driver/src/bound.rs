@@ -118,7 +118,8 @@ fn may_overwrite(plan: &Plan, instance: &Instance, input: NodeId, value: NodeId)
     match instance.kernels.iter().rposition(reads) {
         Some(read) if read == made => {
             let fuse::Step::Comps(parts) = &plan.kernels[made].step else { return false };
-            let [part] = &parts[..] else { return false };
+            let mut readers = parts.iter().filter(|p| p.built.args.contains(&input));
+            let (Some(part), None) = (readers.next(), readers.next()) else { return false };
             let at = |v| part.built.args.iter().position(|&a| a == v);
             at(input).zip(at(value)).is_some_and(|(read, written)| part.built.comp.may_overwrite(read, written))
         }

@@ -39,7 +39,7 @@ pub(crate) fn bundles(
         let mut args = 0;
         for g in groups {
             let own = chosen[g].built.as_ref().map_or(0, |b| b.args.len());
-            if args + own > target.max_args {
+            if args + own > target.max_shared_args {
                 out.push(std::mem::take(&mut bundle));
                 args = 0;
             }

@@ -221,7 +221,7 @@ impl Comp {
         })
     }
     /// Whether one buffer may serve as both arguments: every point reads `read` only where it writes `written`, so no point sees
-    /// what another wrote.
+    /// what another wrote, and only for what it writes there, so nothing reads after the write.
     pub fn may_overwrite(&self, read: usize, written: usize) -> bool {
         let mut stores = self.stores.iter().filter(|s| s.arg == written);
         let (Some(store), None) = (stores.next(), stores.next()) else { return false };
@@ -231,7 +231,27 @@ impl Comp {
             _ => true,
         };
         let same = self.args[read].shape == self.args[written].shape && self.args[read].dtype == self.args[written].dtype;
-        same && store.combine.is_none() && !store.collides && self.values.iter().all(pointwise)
+        let plain = store.combine.is_none() && !store.collides;
+        same && plain && self.values.iter().all(pointwise) && self.reads_only_for(read, store.value)
+    }
+
+    /// Whether everything that uses an element of an argument is an operand, however far, of a value.
+    fn reads_only_for(&self, arg: usize, value: ValueId) -> bool {
+        let mut needed = vec![false; self.values.len()];
+        needed[value as usize] = true;
+        for (id, v) in self.values.iter().enumerate().rev().filter(|(id, _)| *id <= value as usize) {
+            if let (true, Def::Op(_, args)) = (needed[id], &v.def) {
+                args.iter().for_each(|&a| needed[a as usize] = true);
+            }
+        }
+        let loads = |id: &ValueId| matches!(self.value(*id).def, Def::Load { arg: a, .. } if a == arg);
+        let elsewhere = |(id, v): (usize, &Value)| match &v.def {
+            Def::Op(_, args) => !needed[id] && args.iter().any(loads),
+            Def::Check { value, .. } | Def::Component(value, _) => loads(value),
+            _ => false,
+        };
+        let stored = self.stores.iter().any(|s| s.value != value && loads(&s.value));
+        !stored && !self.value_vars.values().any(loads) && !self.values.iter().enumerate().any(elsewhere)
     }
     /// Axes that are not inner.
     pub fn parallel(&self) -> AxisSet {

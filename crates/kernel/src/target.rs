@@ -21,6 +21,8 @@ pub struct Target {
     pub l3: usize,
     /// Most buffer arguments of a kernel.
     pub max_args: usize,
+    /// Most buffer arguments of independent groups that share a kernel.
+    pub max_shared_args: usize,
     /// Most values that one kernel's pointwise code may hold.
     pub max_values: usize,
 }
@@ -38,6 +40,7 @@ impl Target {
             l2: 512 << 10,
             l3: 32 << 20,
             max_args: 192,
+            max_shared_args: 32 << 10,
             max_values: 160,
         }
     }

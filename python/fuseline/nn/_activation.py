@@ -67,7 +67,9 @@ geglu_tanh = gated("geglu_tanh", gelu_tanh)
 
 
 class _GatedMLP(nn.Module):
-    def __init__(self, hidden_size: int, intermediate_size: int, bias: bool, device: Any, dtype: torch.dtype | None) -> None:
+    def __init__(
+        self, hidden_size: int, intermediate_size: int, bias: bool, device: Any, dtype: torch.dtype | None
+    ) -> None:
         super().__init__()
         self.hidden_size = hidden_size
         self.intermediate_size = intermediate_size

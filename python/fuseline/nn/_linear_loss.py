@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .._library import operator
-from ._loss import cross_entropy, cross_entropy_backward, reduced
-from ._wide import widest
+from ._loss import cross_entropy, cross_entropy_backward, reduced, shape_of
+from ._wide import autocast_dtype, widest
 
 LEAST_ROWS = 64
 """Rows of a chunk that a matrix product is still quick with."""
@@ -48,8 +48,8 @@ def linear_cross_entropy(
 
 
 @operator(
-    "linear_cross_entropy_backward_v1(Tensor dloss, Tensor x, Tensor weight, Tensor? bias, Tensor target, Tensor totals,"
-    " Tensor? class_weight, int ignore_index, float label_smoothing) -> (Tensor, Tensor, Tensor)",
+    "linear_cross_entropy_backward_v1(Tensor dloss, Tensor x, Tensor weight, Tensor? bias, Tensor target,"
+    " Tensor totals, Tensor? class_weight, int ignore_index, float label_smoothing) -> (Tensor, Tensor, Tensor)",
     (),
     kernels=False,
 )
@@ -131,8 +131,8 @@ class FusedLinearCrossEntropy(nn.Module):
         ignore_index: the target of rows that do not count.
         label_smoothing: share of the uniform distribution in the target, 0 to 1.
 
-    Shape: input ``(*, in_features)``; target ``(*)``, class indices. The result is a scalar, or of the target's shape if
-    ``reduction="none"``, in the input's dtype.
+    Shape: input ``(*, in_features)``; target ``(*)``, class indices. The result is a scalar, or of the target's shape
+    if ``reduction="none"``, in the input's dtype.
 
     Attributes:
         linear: the layer; its ``weight`` may be set to that of an embedding, to tie them.
@@ -174,11 +174,18 @@ class FusedLinearCrossEntropy(nn.Module):
         if input.shape[:-1] != target.shape:
             raise RuntimeError(f"target of shape {list(target.shape)} does not fit input of shape {list(input.shape)}")
         rows, flat = input.reshape(math.prod(target.shape), input.shape[-1]), target.flatten().long()
-        losses, _ = linear_cross_entropy(
-            rows, self.linear.weight, self.linear.bias, flat, self.weight, self.ignore_index, self.label_smoothing
+        narrow = autocast_dtype(input)
+        weight, bias = self.linear.weight, self.linear.bias
+        if narrow:
+            rows, weight, bias = rows.to(narrow), weight.to(narrow), None if bias is None else bias.to(narrow)
+        with torch.autocast(input.device.type, enabled=False):
+            losses, _ = linear_cross_entropy(
+                rows, weight, bias, flat, self.weight, self.ignore_index, self.label_smoothing
+            )
+        loss = reduced(losses, flat, self.weight, self.ignore_index, self.reduction).view(
+            shape_of(target, self.reduction)
         )
-        loss = reduced(losses, flat, self.weight, self.ignore_index, self.reduction)
-        return (loss.view(target.shape) if self.reduction == "none" else loss).to(input.dtype)
+        return loss if narrow else loss.to(input.dtype)
 
     def extra_repr(self) -> str:
         """Settings of the loss."""

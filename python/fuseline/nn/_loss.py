@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from .._library import operator
-from ._wide import wide
+from ._wide import autocast_dtype, wide
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -103,9 +103,9 @@ class CrossEntropyLoss(nn.CrossEntropyLoss):
 
     Args: as torch's; class weights in the buffer ``weight``.
 
-    Shape: logits ``(C)``, ``(N, C)`` or ``(N, C, d1, …)``; target ``()``, ``(N)`` or ``(N, d1, …)``, class indices. A
-    target of class probabilities, of the logits' shape, is computed by torch. The result is a scalar, or of the target's
-    shape if ``reduction="none"``, in the logits' dtype.
+    Shape: logits ``(C)``, ``(N, C)`` or ``(N, C, d1, …)``; target ``()``, ``(N)`` or ``(N, d1, …)``, class indices.
+    A target of class probabilities, of the logits' shape, is computed by torch. The result is a scalar, or of the
+    target's shape if ``reduction="none"``, in the logits' dtype.
 
     Raises:
         IndexError: a target outside ``0 … C - 1`` that is not ``ignore_index``.
@@ -119,8 +119,15 @@ class CrossEntropyLoss(nn.CrossEntropyLoss):
             return super().forward(logits, target)
         rows, flat = class_last(logits, target)
         losses, _ = cross_entropy(rows, flat, self.weight, self.ignore_index, self.label_smoothing)
-        loss = reduced(losses, flat, self.weight, self.ignore_index, self.reduction)
-        return (loss.view(target.shape) if self.reduction == "none" else loss).to(logits.dtype)
+        loss = reduced(losses, flat, self.weight, self.ignore_index, self.reduction).view(
+            shape_of(target, self.reduction)
+        )
+        return loss if autocast_dtype(logits) else loss.to(logits.dtype)
+
+
+def shape_of(target: Tensor, reduction: str) -> torch.Size:
+    """The shape of a loss."""
+    return target.shape if reduction == "none" else torch.Size()
 
 
 def class_last(logits: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:

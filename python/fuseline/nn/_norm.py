@@ -12,7 +12,9 @@ from .._library import operator
 from ._wide import wide, widest
 
 
-@operator("rms_norm_v1(Tensor x, Tensor? residual, Tensor? weight, float eps) -> (Tensor, Tensor, Tensor)", ("RC", "RC", "C"))
+@operator(
+    "rms_norm_v1(Tensor x, Tensor? residual, Tensor? weight, float eps) -> (Tensor, Tensor, Tensor)", ("RC", "RC", "C")
+)
 def rms_norm(
     x: Tensor, residual: Tensor | None, weight: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor | None, Tensor]:
@@ -44,7 +46,8 @@ def rms_norm_backward(
 
 
 @operator(
-    "layer_norm_v1(Tensor x, Tensor? residual, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+    "layer_norm_v1(Tensor x, Tensor? residual, Tensor? weight, Tensor? bias, float eps)"
+    " -> (Tensor, Tensor, Tensor, Tensor)",
     ("RC", "RC", "C", "C"),
 )
 def layer_norm(
@@ -138,16 +141,17 @@ class _Norm(nn.Module):
         """The tensor as [rows, normalized elements]."""
         split = x.dim() - len(self.normalized_shape)
         if split < 0 or tuple(x.shape[split:]) != self.normalized_shape:
-            raise RuntimeError(f"normalized_shape {list(self.normalized_shape)} is not the end of shape {list(x.shape)}")
+            raise RuntimeError(
+                f"normalized_shape {list(self.normalized_shape)} is not the end of shape {list(x.shape)}"
+            )
         return x.reshape(math.prod(x.shape[:split]), math.prod(self.normalized_shape))
 
     def _residual(self, x: Tensor, residual: Tensor | None) -> Tensor | None:
         if residual is None:
             return None
         if residual.shape != x.shape or residual.dtype != x.dtype:
-            raise RuntimeError(
-                f"residual is {residual.dtype} {list(residual.shape)}, x is {x.dtype} {list(x.shape)}: they must be alike"
-            )
+            have, want = (f"{t.dtype} {list(t.shape)}" for t in (residual, x))
+            raise RuntimeError(f"residual is {have}, x is {want}: they must be alike")
         return self._rows(residual)
 
 

@@ -13,3 +13,9 @@ def widest(dtype: torch.dtype) -> torch.dtype:
 def wide(x: torch.Tensor) -> torch.Tensor:
     """The tensor in the dtype that it is computed with."""
     return x.to(widest(x.dtype))
+
+
+def autocast_dtype(x: torch.Tensor) -> torch.dtype | None:
+    """The dtype that matrix products take now instead of float32, where autocast is on."""
+    kind = x.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import math
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import record
@@ -29,16 +31,19 @@ def seconds(step: Callable[[Callable[..., Any]], None], call: Callable[..., Any]
     return (time.perf_counter() - start) / count
 
 
+def resident(field: str) -> int:
+    """`VmRSS` or its high-water mark `VmHWM` of this process, in bytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(field)).split()[1]) * 1024
+
+
 def peak_bytes(step: Callable[[Callable[..., Any]], None], call: Callable[..., Any]) -> int:
-    """Most bytes that torch's allocator held during a step beyond what it held before."""
-    with torch.profiler.profile(profile_memory=True, activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-        step(call)
-    held = most = 0
-    for event in profile.profiler.kineto_results.events():
-        if event.name() == "[memory]":
-            held += event.nbytes()
-            most = max(most, held)
-    return most
+    """Most resident memory during a step beyond what the process had before it, whoever allocated it."""
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmRSS")
+    step(call)
+    return resident("VmHWM") - before
 
 
 def row(name: str, inference: bool) -> dict[str, Any]:

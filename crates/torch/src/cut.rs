@@ -245,17 +245,18 @@ impl<'a> Cutter<'a> {
         tensor_at(&node.value, index).ok_or_else(|| Error::unsupported(format!("{} gives no tensor {index}", node.name)))
     }
 
-    /// The memory behind a tensor: of a view, that of what it shows.
+    /// The memory behind a tensor: of a view, that of what it shows. A view under another dtype is kept as memory of its own.
     fn base(&self, id: Id, index: usize) -> Result<Base> {
         let (id, index) = self.source(id, index);
         let own = Base { node: id, index };
         if !matches!(self.placed[id], Placement::Segment(_)) {
             return Ok(own);
         }
-        let storage = self.tensor_type(id, index)?.storage;
+        let tensor = self.tensor_type(id, index)?;
+        let shows = |t: &fx::Tensor| t.storage == tensor.storage && t.dtype == tensor.dtype;
         for &o in &self.fx.nodes[id].operands {
             let (o, i) = self.source(o, 0);
-            if tensor_at(&self.fx.nodes[o].value, i).is_some_and(|t| t.storage == storage) {
+            if tensor_at(&self.fx.nodes[o].value, i).is_some_and(shows) {
                 return self.base(o, i);
             }
         }

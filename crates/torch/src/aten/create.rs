@@ -15,7 +15,11 @@ pub(super) fn lookup(target: &str) -> Option<Lower> {
         "aten.ones.default" | "aten.ones_like.default" | "aten.new_ones.default" => |c| fill(c, &Number::Int(1)),
         // Contents are unspecified; zeros are as good as any, and the same every time.
         "aten.empty.memory_format" | "aten.empty_like.default" | "aten.new_empty.default" => |c| fill(c, &Number::Int(0)),
-        "aten.arange.start_step" | "prims.iota.default" => arange,
+        "aten.empty_strided.default" | "aten.new_empty_strided.default" | "aten.empty_permuted.default" => {
+            |c| fill(c, &Number::Int(0))
+        }
+        "aten.arange.start_step" => arange,
+        "prims.iota.default" => iota,
         _ => return None,
     })
 }
@@ -25,9 +29,16 @@ pub(crate) fn is_creation(target: &str) -> bool {
     lookup(target).is_some()
 }
 
+/// Filled with a number that the dtype holds; torch says what is wrong with another.
 fn filled(c: &mut Ctx<'_>, name: &str) -> Result<Vec<NodeId>> {
-    let number = c.number(name)?;
-    fill(c, &number)
+    let (number, dtype) = (c.number(name)?, c.dtype()?);
+    let holds = match number {
+        Number::Int(v) if dtype.is_int() => c.scalar(&number, dtype)?.as_i64() == v,
+        Number::Float(v) if dtype.is_int() => v.is_finite() && c.scalar(&number, dtype)?.as_f64() == v.trunc(),
+        Number::Float(v) if dtype.is_float() => !v.is_finite() || c.scalar(&number, dtype)?.as_f64().is_finite(),
+        _ => true,
+    };
+    if holds { fill(c, &number) } else { Err(c.unsupported(format!("{number:?} as {dtype}"))) }
 }
 
 fn fill(c: &mut Ctx<'_>, number: &Number) -> Result<Vec<NodeId>> {
@@ -36,17 +47,60 @@ fn fill(c: &mut Ctx<'_>, number: &Number) -> Result<Vec<NodeId>> {
     Ok(vec![c.expand(value, &shape)?])
 }
 
-/// start + i · step, for integers.
-fn arange(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
-    let (dtype, shape) = (c.dtype()?, c.shape()?);
+/// start + i · step in a dtype, for a vector of the result's length.
+fn ramp(c: &mut Ctx<'_>, start: &Number, step: &Number, dtype: DType) -> Result<NodeId> {
+    let shape = c.shape()?;
+    let index = c.b.iota(shape[0].clone())?;
+    let index = c.cast(index, dtype)?;
+    let terms = [c.constant(start, dtype)?, c.constant(step, dtype)?];
+    let [start, step] = [c.expand(terms[0], &shape)?, c.expand(terms[1], &shape)?];
+    let scaled = c.b.map(S::Mul, &[index, step])?;
+    c.b.map(S::Add, &[scaled, start])
+}
+
+fn iota(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let (start, step, dtype) = (c.number("start")?, c.number("step")?, c.dtype()?);
     if !dtype.is_int() {
         return Err(c.unsupported(format!("dtype {dtype}")));
     }
-    let (start, step) = (c.number("start")?, c.number("step")?);
-    let index = c.b.iota(shape[0].clone())?;
-    let terms = [c.constant(&start, DType::I64)?, c.constant(&step, DType::I64)?];
-    let [start, step] = [c.expand(terms[0], &shape)?, c.expand(terms[1], &shape)?];
-    let scaled = c.b.map(S::Mul, &[index, step])?;
-    let x = c.b.map(S::Add, &[scaled, start])?;
+    let x = ramp(c, &start, &step, DType::I64)?;
     Ok(vec![c.cast(x, dtype)?])
+}
+
+/// Integers, and floats where every number is exact: torch's kernels add steps in blocks, so that others depend on the width of
+/// the machine's vectors.
+fn arange(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let (start, step, dtype) = (c.number("start")?, c.number("step")?, c.dtype()?);
+    if dtype.is_int() {
+        let x = ramp(c, &start, &step, DType::I64)?;
+        return Ok(vec![c.cast(x, dtype)?]);
+    }
+    if !is_exact(c, &start, &step, dtype)? {
+        return Err(c.unsupported(format!("steps that {dtype} has to round")));
+    }
+    let x = ramp(c, &start, &step, DType::F64)?;
+    Ok(vec![c.cast(x, dtype)?])
+}
+
+/// Whether start + i · step needs no rounding in a float dtype. Sums of multiples of 1/1024 do not, up to the dtype's precision.
+fn is_exact(c: &Ctx<'_>, start: &Number, step: &Number, dtype: DType) -> Result<bool> {
+    const GRAIN: f64 = 1024.0;
+    let value = |n: &Number| match n {
+        Number::Int(v) => Some(*v as f64),
+        Number::Float(v) => Some(*v),
+        _ => None,
+    };
+    let digits = match dtype {
+        DType::F64 => 53,
+        DType::F32 => 24,
+        DType::F16 => 11,
+        _ => 8,
+    };
+    let (Some(start), Some(step)) = (value(start), value(step)) else { return Ok(false) };
+    let grain = if start.fract() == 0.0 && step.fract() == 0.0 { 1.0 } else { GRAIN };
+    let whole = |v: f64| (v * grain).fract() == 0.0;
+    // A length without a bound counts as below 2²⁴.
+    let most = c.b.facts().max_of(&c.shape()?[0]).unwrap_or(1 << 23);
+    let last = (start.abs() + step.abs() * most as f64) * grain;
+    Ok(whole(start) && whole(step) && last < 2f64.powi(digits))
 }

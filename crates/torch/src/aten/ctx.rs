@@ -269,20 +269,31 @@ impl<'a> Ctx<'a> {
     pub(crate) fn cast(&mut self, x: NodeId, to: DType) -> Result<NodeId> {
         compose::cast(self.b, x, to)
     }
-    /// A number as a 0-d constant of a dtype, converted as torch converts scalars.
-    pub(crate) fn constant(&mut self, number: &Number, dtype: DType) -> Result<NodeId> {
+    /// A number in a dtype, converted as torch converts scalars: to f16 and bf16 by way of f32.
+    pub(crate) fn scalar(&self, number: &Number, dtype: DType) -> Result<Scalar> {
         match number {
-            Number::Bool(v) => self.b.constant(Scalar::from_i64(dtype, i64::from(*v))),
-            Number::Int(v) => self.b.constant(Scalar::from_i64(dtype, *v)),
-            Number::Float(v) => self.b.constant(Scalar::from_f64(dtype, *v)),
-            Number::Sym(s) => {
-                let value = match self.values.input(self.b, s)? {
-                    Some(input) => input,
-                    None => self.b.sym(s.clone())?,
-                };
-                self.cast(value, dtype)
-            }
+            Number::Bool(v) => Ok(Scalar::from_i64(dtype, i64::from(*v))),
+            Number::Int(v) => Ok(Scalar::from_i64(dtype, *v)),
+            Number::Float(v) if dtype.accumulator() == DType::F32 => Ok(Scalar::from_f64(dtype, f64::from(*v as f32))),
+            Number::Float(v) => Ok(Scalar::from_f64(dtype, *v)),
+            Number::Sym(s) => Err(self.unsupported(format!("the number {s} is symbolic"))),
         }
+    }
+    /// A number as a 0-d constant of a dtype.
+    pub(crate) fn constant(&mut self, number: &Number, dtype: DType) -> Result<NodeId> {
+        if let Number::Sym(s) = number {
+            let value = match self.values.input(self.b, s)? {
+                Some(input) => input,
+                None => self.b.sym(s.clone())?,
+            };
+            return self.cast(value, dtype);
+        }
+        let value = self.scalar(number, dtype)?;
+        self.b.constant(value)
+    }
+    /// `x` under another shape, in row-major order; no node when it has that shape.
+    pub(crate) fn reshape(&mut self, x: NodeId, shape: &Shape) -> Result<NodeId> {
+        if self.b.shape(x) == shape { Ok(x) } else { self.b.reshape(x, shape) }
     }
     /// A view of `x` with the extents of `shape`.
     pub(crate) fn expand(&mut self, x: NodeId, shape: &Shape) -> Result<NodeId> {

@@ -7,11 +7,15 @@ mod conv;
 mod create;
 mod ctx;
 mod index;
+mod join;
 mod linear;
 mod pointwise;
 mod pool;
 mod promote;
+mod random;
 mod reduce;
+mod scan;
+mod scatter;
 mod upsample;
 mod view;
 
@@ -32,9 +36,13 @@ pub(crate) fn lookup(target: &str) -> Option<Lower> {
     let families = [
         pointwise::lookup,
         view::lookup,
+        join::lookup,
         create::lookup,
+        random::lookup,
         reduce::lookup,
+        scan::lookup,
         index::lookup,
+        scatter::lookup,
         linear::lookup,
         pool::lookup,
         conv::lookup,

@@ -1,11 +1,12 @@
-//! Views and copies: same elements elsewhere.
+//! Views: the same elements under other positions.
 
 use base::Result;
 use graph::{NodeId, compose};
-use scalar::{Shape, Sym};
+use scalar::{DType, Scalar, ScalarOp as S, Shape, Sym};
 
 use super::Lower;
 use super::ctx::Ctx;
+use crate::layout::permuted;
 
 pub(super) fn lookup(target: &str) -> Option<Lower> {
     Some(match target {
@@ -17,8 +18,11 @@ pub(super) fn lookup(target: &str) -> Option<Lower> {
         "aten.expand.default" => expand,
         "aten.slice.Tensor" => slice,
         "aten.select.int" => select,
+        "aten.unfold.default" => unfold,
+        "aten.diagonal.default" => diagonal,
+        "aten.flip.default" => flip,
+        "aten.view.dtype" => bitcast,
         "aten.clone.default" | "aten.alias.default" | "aten.detach.default" | "aten.lift_fresh_copy.default" => same,
-        "aten.cat.default" => cat,
         "aten.split_with_sizes.default" | "aten.split.Tensor" | "aten.unbind.int" => split,
         _ => return None,
     })
@@ -31,14 +35,14 @@ fn same(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
 /// Any op that keeps row-major order.
 fn reshape(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
     let (x, shape) = (c.tensor("self")?, c.shape()?);
-    Ok(vec![if *c.b.shape(x) == shape { x } else { c.b.reshape(x, shape)? }])
+    Ok(vec![c.reshape(x, &shape)?])
 }
 
 fn permute(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
     let x = c.tensor("self")?;
     let perm = c.ints("dims")?.into_iter().map(|a| c.axis(x, a)).collect::<Result<Vec<_>>>()?;
     let perm: Vec<usize> = perm.into_iter().flatten().collect();
-    Ok(vec![c.b.permute(x, &perm)?])
+    Ok(vec![permuted(c.b, x, &perm)?])
 }
 
 fn transpose_2d(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
@@ -49,9 +53,7 @@ fn transpose_2d(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
 fn transpose(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
     let x = c.tensor("self")?;
     let (Some(i), Some(j)) = (c.axis(x, c.int("dim0")?)?, c.axis(x, c.int("dim1")?)?) else { return Ok(vec![x]) };
-    let mut perm: Vec<usize> = (0..c.rank(x)).collect();
-    perm.swap(i, j);
-    Ok(vec![c.b.permute(x, &perm)?])
+    Ok(vec![compose::transpose(c.b, x, i, j)?])
 }
 
 fn expand(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
@@ -59,57 +61,122 @@ fn expand(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
     Ok(vec![c.expand(x, &shape)?])
 }
 
-/// The start of a slice: wrapped, then clamped into the axis.
-fn start(c: &Ctx<'_>, extent: &Sym) -> Result<Sym> {
+/// A position counted from the end `n` when negative.
+pub(super) fn wrapped(c: &Ctx<'_>, at: &Sym, n: &Sym) -> Sym {
+    let below = Sym::from(-1) - at;
+    if c.b.facts().proves_ge(at, &Sym::ZERO) {
+        at.clone()
+    } else if c.b.facts().proves_ge(&below, &Sym::ZERO) {
+        n + at
+    } else {
+        let negative = Sym::min(&Sym::max(&(Sym::ZERO - at), &Sym::ZERO), &Sym::ONE);
+        at + n * negative
+    }
+}
+
+/// The start of a slice of an axis of extent `n`: wrapped, then clamped into the axis.
+pub(super) fn slice_start(c: &Ctx<'_>, n: &Sym) -> Result<Sym> {
     if !c.has("start") {
         return Ok(Sym::ZERO);
     }
-    let start = c.sym("start")?;
-    match start.as_int() {
-        Some(n) if n < 0 => Ok(Sym::max(&(extent.clone() + Sym::from(n)), &Sym::ZERO)),
-        _ => Ok(Sym::min(&start, extent).simplify(c.b.facts())),
-    }
+    let at = wrapped(c, &c.sym("start")?, n);
+    let facts = c.b.facts();
+    let at = if facts.proves_ge(&at, &Sym::ZERO) { at } else { Sym::max(&at, &Sym::ZERO) };
+    Ok(if facts.proves_ge(n, &at) { at } else { Sym::min(&at, n) })
 }
 
 fn slice(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
     let (x, out) = (c.tensor("self")?, c.shape()?);
     let Some(axis) = c.axis(x, c.int("dim")?)? else { return Err(c.unsupported("a 0-d tensor")) };
     let step = c.int("step")?;
-    let from = start(c, &c.b.shape(x)[axis].clone())?;
-    let rank = c.rank(x);
-    let mut starts = Shape::from_elem(Sym::ZERO, rank);
-    starts[axis] = from;
-    let mut steps = vec![1; rank];
-    steps[axis] = step;
-    Ok(vec![c.b.slice(x, starts, out, &steps)?])
+    let start = slice_start(c, &c.b.shape(x)[axis].clone())?;
+    Ok(vec![compose::slice_axis(c.b, x, axis, &start, &out[axis], step)?])
 }
 
 fn select(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
     let (x, out) = (c.tensor("self")?, c.shape()?);
     let Some(axis) = c.axis(x, c.int("dim")?)? else { return Err(c.unsupported("a 0-d tensor")) };
-    let index = c.sym("index")?;
-    let index = match index.as_int() {
-        Some(n) if n < 0 => c.b.shape(x)[axis].clone() + Sym::from(n),
-        _ => index,
-    };
+    let index = wrapped(c, &c.sym("index")?, &c.b.shape(x)[axis].clone());
     let one = compose::slice_axis(c.b, x, axis, &index, &Sym::ONE, 1)?;
-    Ok(vec![c.b.reshape(one, out)?])
+    Ok(vec![c.reshape(one, &out)?])
 }
 
-fn cat(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
-    let dtype = c.dtype()?;
-    let rank = c.result()?.shape.len();
-    let mut parts = Vec::new();
-    for x in c.tensors("tensors")? {
-        // torch lets empty 1-d tensors join anything.
-        if c.rank(x) == 1 && rank != 1 && c.b.shape(x)[0].is_zero() {
-            continue;
-        }
-        parts.push(c.cast(x, dtype)?);
+/// Windows along an axis; their elements are the last axis.
+fn unfold(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let x = c.tensor("self")?;
+    let (size, step) = (c.sym("size")?, c.int("step")?);
+    let Some(axis) = c.axis(x, c.int("dimension")?)? else {
+        let out = c.shape()?;
+        return Ok(vec![c.reshape(x, &out)?]);
+    };
+    Ok(vec![c.b.window(x, axis, size, step, 1)?])
+}
+
+/// Two axes and an offset: how `diagonal` and its scatter name a diagonal.
+pub(super) struct Diagonal {
+    /// The axes, which become the last two, after all others.
+    pub(super) perm: Vec<usize>,
+    /// First row of the diagonal.
+    pub(super) row: i64,
+    /// First column of the diagonal.
+    pub(super) column: i64,
+}
+
+/// The diagonal of `x` that the arguments name.
+pub(super) fn named_diagonal(c: &Ctx<'_>, x: NodeId) -> Result<Diagonal> {
+    let (Some(i), Some(j)) = (c.axis(x, c.int("dim1")?)?, c.axis(x, c.int("dim2")?)?) else {
+        return Err(c.unsupported("a 0-d tensor"));
+    };
+    let offset = c.int("offset")?;
+    let others = (0..c.rank(x)).filter(|&a| a != i && a != j);
+    Ok(Diagonal { perm: others.chain([i, j]).collect(), row: (-offset).max(0), column: offset.max(0) })
+}
+
+/// The square around the diagonal, one element of each of whose rows stays: in rows that are one element longer, those elements
+/// are a column.
+fn diagonal(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let (x, out) = (c.tensor("self")?, c.shape()?);
+    let Diagonal { perm, row, column } = named_diagonal(c, x)?;
+    let Some((len, lead)) = out.split_last() else { return Err(c.unsupported("a result without axes")) };
+    let last = lead.len();
+    let x = permuted(c.b, x, &perm)?;
+    let x = compose::slice_axis(c.b, x, last, &Sym::from(row), len, 1)?;
+    let x = compose::slice_axis(c.b, x, last + 1, &Sym::from(column), len, 1)?;
+    let with = |extents: &[Sym]| -> Shape { lead.iter().chain(extents).cloned().collect() };
+    let flat = c.reshape(x, &with(&[len * len]))?;
+    if let Some(n) = len.as_int() {
+        return Ok(vec![compose::slice_axis(c.b, flat, last, &Sym::ZERO, len, n + 1)?]);
     }
-    let Some(&first) = parts.first() else { return Err(c.unsupported("nothing but empty tensors")) };
-    let Some(axis) = c.axis(first, c.int("dim")?)? else { return Err(c.unsupported("0-d tensors")) };
-    Ok(vec![if parts.len() == 1 { first } else { c.b.concat(&parts, axis)? }])
+    let mut hi = vec![Sym::ZERO; last + 1];
+    hi[last] = len.clone();
+    let fill = Scalar::zero(c.b.dtype(flat));
+    let longer = c.b.pad(flat, vec![Sym::ZERO; last + 1], hi, &vec![0; last + 1], fill)?;
+    let rows = c.reshape(longer, &with(&[len.clone(), len + 1]))?;
+    let first = compose::slice_axis(c.b, rows, last + 1, &Sym::ZERO, &Sym::ONE, 1)?;
+    Ok(vec![c.reshape(first, &out)?])
+}
+
+fn flip(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let x = c.tensor("self")?;
+    let given = c.ints("dims")?;
+    if given.is_empty() {
+        return Ok(vec![x]);
+    }
+    let axes = c.axes(x, "dims")?;
+    Ok(vec![if axes.is_empty() { x } else { c.b.flip(x, &axes)? }])
+}
+
+/// The same bits under another dtype of the same size.
+fn bitcast(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let (x, to) = (c.tensor("self")?, c.dtype()?);
+    let from = c.b.dtype(x);
+    if from == to {
+        return Ok(vec![x]);
+    }
+    if from.size() != to.size() || from == DType::Bool || to == DType::Bool {
+        return Err(c.unsupported(format!("{from} as {to}")));
+    }
+    Ok(vec![c.b.map(S::Bitcast(to), &[x])?])
 }
 
 /// Parts along an axis, as long as the results say; without the axis when they have a lower rank.
@@ -124,7 +191,7 @@ fn split(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
         let len = if whole { shape[axis].clone() } else { Sym::ONE };
         let part = compose::slice_axis(c.b, x, axis, &from, &len, 1)?;
         from = from + len;
-        parts.push(if whole { part } else { c.b.reshape(part, shape)? });
+        parts.push(c.reshape(part, &shape)?);
     }
     Ok(parts)
 }

@@ -6,6 +6,7 @@ use scalar::{DType, ScalarOp as S};
 
 use super::Lower;
 use super::ctx::{Ctx, Number};
+use crate::layout::{Layout, dense_order};
 
 pub(super) fn lookup(target: &str) -> Option<Lower> {
     Some(match target {
@@ -15,9 +16,8 @@ pub(super) fn lookup(target: &str) -> Option<Lower> {
         "aten.ones.default" | "aten.ones_like.default" | "aten.new_ones.default" => |c| fill(c, &Number::Int(1)),
         // Contents are unspecified; zeros are as good as any, and the same every time.
         "aten.empty.memory_format" | "aten.empty_like.default" | "aten.new_empty.default" => |c| fill(c, &Number::Int(0)),
-        "aten.empty_strided.default" | "aten.new_empty_strided.default" | "aten.empty_permuted.default" => {
-            |c| fill(c, &Number::Int(0))
-        }
+        "aten.empty_permuted.default" => |c| fill(c, &Number::Int(0)),
+        "aten.empty_strided.default" | "aten.new_empty_strided.default" => strided,
         "aten.arange.start_step" => arange,
         "prims.iota.default" => iota,
         _ => return None,
@@ -45,6 +45,12 @@ fn fill(c: &mut Ctx<'_>, number: &Number) -> Result<Vec<NodeId>> {
     let (dtype, shape) = (c.dtype()?, c.shape()?);
     let value = c.constant(number, dtype)?;
     Ok(vec![c.expand(value, &shape)?])
+}
+
+/// Memory without gaps or overlaps.
+fn strided(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let layout = Layout { shape: c.shape()?, strides: c.syms("stride")?.into() };
+    if dense_order(&layout).is_none() { Err(c.unsupported("strides with gaps or overlaps")) } else { fill(c, &Number::Int(0)) }
 }
 
 /// start + i · step in a dtype, for a vector of the result's length.

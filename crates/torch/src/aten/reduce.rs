@@ -20,7 +20,7 @@ pub(super) fn lookup(target: &str) -> Option<Lower> {
         "aten.min.dim" => |c| extremum(c, Combiner::ArgMin),
         "aten.argmax.default" => |c| position(c, Combiner::ArgMax),
         "aten.argmin.default" => |c| position(c, Combiner::ArgMin),
-        "aten.logsumexp.default" => |c| plain(c, compose::logsumexp),
+        "aten.logsumexp.default" => |c| converted(c, compose::logsumexp),
         "aten.var.correction" => |c| Ok(vec![var(c)?]),
         "aten.var_mean.correction" => |c| Ok(vec![var(c)?, plain(c, compose::mean)?[0]]),
         _ => return None,

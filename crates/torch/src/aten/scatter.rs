@@ -89,15 +89,18 @@ fn scatter_reduce(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
     Ok(vec![c.reshape(y, &out)?])
 }
 
+/// Slices of the source, times a factor, added at indices along one axis.
 fn index_add(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
-    let alpha = c.number("alpha")?;
-    if alpha != Number::Int(1) && alpha != Number::Float(1.0) {
-        return Err(c.unsupported(format!("alpha {alpha:?}")));
-    }
     let ((dst, axis), index) = (with_axis(c, "self")?, integers(c, "index")?);
-    let src = c.tensor("source")?;
-    let src = vector(c, src)?;
+    let (src, alpha) = (c.tensor("source")?, c.number("alpha")?);
+    let mut src = vector(c, src)?;
     let shape = c.b.shape(src).clone();
+    if alpha != Number::Int(1) {
+        let math = c.b.dtype(src).accumulator();
+        let factor = c.constant(&alpha, math)?;
+        let (wide, factor) = (c.cast(src, math)?, c.expand(factor, &shape)?);
+        src = c.b.map(S::Mul, &[wide, factor])?;
+    }
     let index = spread(c, index, axis, &shape)?;
     let y = written(c, W::Add, dst, src, &[index], &[axis])?;
     let out = c.shape()?;

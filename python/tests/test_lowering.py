@@ -136,7 +136,6 @@ def gathers(x: Tensor, i: Tensor) -> Results:
         x[:, i],
         x[i, :, -1 - i],
         x[:, i[0], i[1] - 4],
-        x[:, None, i[0, 0]],
         x.flatten()[i * 3],
     )
 
@@ -156,7 +155,6 @@ def scatters(x: Tensor, i: Tensor) -> Results:
         x.index_fill(2, i[1], 3),
         torch.index_put(x, (i,), x.new_ones(6), accumulate=True),
         torch.index_put(x, (x > 0,), x.new_zeros(())),
-        torch.nn.functional.one_hot(i, 4),
     )
 
 
@@ -200,7 +198,7 @@ def test_operators_are_lowered_and_equal_eager(
     arguments = inputs(f, dtype)
     want = f(*arguments)
     have = torch.compile(f, backend=fuseline.backend, dynamic=dynamic, fullgraph=True)(*arguments)
-    assert in_torch == []
+    assert in_torch == [], "\n".join(in_torch)
     for i, (a, b) in enumerate(zip(have, want, strict=True)):
         try:
             same(a, b, bool(tolerant))
@@ -222,6 +220,6 @@ def test_draws_equal_their_eager_kernels(in_torch: list[str]) -> None:
 
     seed = torch.tensor(2**40 + 17)
     have = torch.compile(draws, backend=fuseline.backend, fullgraph=True)(seed)
-    assert in_torch == []
+    assert in_torch == [], "\n".join(in_torch)
     for (a, b), tolerant in zip(zip(have, draws(seed), strict=True), (False, False, True)):
         same(a, b, tolerant)

@@ -160,6 +160,9 @@ impl<'a> Cutter<'a> {
         if self.refused.contains(&node.target) {
             return Err(Error::unsupported("an option keeps it in torch"));
         }
+        if node.value.tensors().iter().any(|t| !t.plain) {
+            return Err(Error::unsupported("a result is no plain tensor"));
+        }
         let lower = aten::lookup(&node.target).ok_or_else(|| Error::unsupported("no lowering"))?;
         let before = self.level(level).reads.len();
         let result = self.lowered(node, level, lower);

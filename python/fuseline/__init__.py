@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["backend", "nn", "optim"]
+from ._doctor import OLDEST, Diagnosis, doctor
 
+if TYPE_CHECKING:
+    from ._native import DeviationError
+    from ._report import Report
 
-OLDEST_TORCH = (2, 11)
-"""The oldest torch that the backend is tested with."""
+__all__ = ["DeviationError", "Diagnosis", "Report", "backend", "doctor", "explain", "nn", "optim", "report"]
 
 
 def require_torch() -> None:
@@ -21,14 +24,14 @@ def require_torch() -> None:
     Raises:
         ImportError: it is not; the message says what to install.
     """
-    wanted = ".".join(map(str, OLDEST_TORCH))
+    wanted = ".".join(map(str, OLDEST))
     advice = f"fuseline needs torch {wanted} or later: pip install 'torch>={wanted}'"
     try:
         import torch
     except ImportError as error:
         raise ImportError(f"{advice}; torch cannot be imported: {error}") from error
     version = tuple(int(part) for part in torch.__version__.split(".")[:2])
-    if version < OLDEST_TORCH:
+    if version < OLDEST:
         raise ImportError(f"{advice}; torch {torch.__version__} is installed")
 
 
@@ -36,7 +39,7 @@ def backend(module: Any, example_inputs: Any, **arguments: Any) -> Any:
     """The Dynamo backend; registered under the name ``fuseline``.
 
     Raises:
-        ImportError: torch is absent or older than ``OLDEST_TORCH``.
+        ImportError: torch is absent or older than 2.11.
     """
     require_torch()
     from ._backend import backend as implementation
@@ -44,8 +47,32 @@ def backend(module: Any, example_inputs: Any, **arguments: Any) -> Any:
     return implementation(module, example_inputs, **arguments)
 
 
+def report() -> Report:
+    """What the backend did in this process: every compiled graph that is alive, graph breaks and recompiles."""
+    require_torch()
+    from ._report import report as implementation
+
+    return implementation()
+
+
+def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
+    """Compiles ``fn``, runs it and its backward once and reports; other compiled functions stay as they are."""
+    require_torch()
+    from ._explain import explain as implementation
+
+    return implementation(fn, *args, **kwargs)
+
+
 def __getattr__(name: str) -> Any:
-    """Imports ``fuseline.nn`` and ``fuseline.optim``, and torch with them, when they are first used."""
+    """What needs torch or the compiled half, when it is asked for."""
     if name in ("nn", "optim"):
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "DeviationError":
+        from ._native import DeviationError
+
+        return DeviationError
+    if name == "Report":
+        from ._report import Report
+
+        return Report
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

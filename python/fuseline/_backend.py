@@ -12,7 +12,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
-from . import _decompose, _graph, _native, _operators, _partition, _random
+from . import _decompose, _graph, _native, _operators, _partition, _random, _report
 from ._options import Options
 
 _counter = itertools.count()
@@ -61,21 +61,28 @@ class Alone:
         raise RuntimeError(f"node {number} of a generated graph has no kernel for operands {list(operands)}")
 
 
-def compile_graph(module: GraphModule, options: Options, name: str) -> Callable[[list[Any]], list[Any]]:
+def compile_graph(
+    module: GraphModule, options: Options, name: str, kind: str = "operator"
+) -> Callable[[list[Any]], list[Any]]:
     """Compiles one ATen graph; the result takes one list of arguments and empties it."""
-    return compile_form(_graph.form(module, name), options, Externs(module))
+    return compile_form(_graph.form(module, name), options, Externs(module), kind)
 
 
-def compile_form(form: dict[str, Any], options: Options, externs: Externs | Alone) -> Callable[[list[Any]], list[Any]]:
+def compile_form(
+    form: dict[str, Any], options: Options, externs: Externs | Alone, kind: str = "operator"
+) -> Callable[[list[Any]], list[Any]]:
     """Compiles a graph in the native form; ``externs`` gives the callables of nodes that torch runs."""
     settings = {
         "numerics": options.numerics,
         "threads": torch.get_num_threads(),
         "fuse": options.fuse,
         "refused": sorted(options.torch_ops),
+        "verify": options.verify,
+        "verify_tolerance": options.verify_tolerance,
     }
     runner = _native.compile(json.dumps(form), json.dumps(settings), externs)
     runner._boxed_call = True
+    _report.record(runner, kind)
     return runner
 
 
@@ -95,7 +102,7 @@ def backend(
         def compile_(graph: GraphModule, inputs: Sequence[Any]) -> Callable[[list[Any]], list[Any]]:
             if kind == "inference" and chosen.rng != "eager":
                 _random.rewrite(graph)
-            return compile_graph(graph, chosen, f"{kind}{number}")
+            return compile_graph(graph, chosen, f"{kind}{number}", kind)
 
         return compile_
 

@@ -21,7 +21,9 @@ class Options:
     fuse: bool = True
     """False gives one kernel per op, to compare."""
     verify: int = 0
-    """Number of first calls whose kernels are checked against the unfused graph."""
+    """Number of first calls of each graph whose kernels are checked against the unfused graph, on the live inputs."""
+    verify_tolerance: float | None = None
+    """Relative tolerance of that check; a few roundings of each result's dtype if it is None."""
     torch_ops: frozenset[str] = frozenset()
     """Ops that torch runs though they have a lowering, e.g. ``aten.mm.default``."""
 

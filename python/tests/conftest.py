@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
-NEEDS_NO_TORCH = {"test_without_torch.py"}
+NEEDS_NO_TORCH = {"test_without_torch.py", "test_doctor.py"}
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -13,6 +13,24 @@ use smallvec::SmallVec;
 use crate::executable::Executable;
 use crate::instance::{Instance, Ready, ReadyStep};
 
+/// Told of every kernel of a run.
+pub trait Watch: Sync {
+    /// Calls `run`, which runs the kernel with this index in the plan.
+    ///
+    /// # Errors
+    /// Those of `run`, and its own.
+    fn kernel(&self, index: usize, run: &mut dyn FnMut() -> Result<()>) -> Result<()>;
+}
+
+/// Nobody watches.
+pub(crate) struct Unwatched;
+
+impl Watch for Unwatched {
+    fn kernel(&self, _: usize, run: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        run()
+    }
+}
+
 /// Where the memory of a launch argument comes from.
 #[derive(Clone, Copy, Debug)]
 enum Source {
@@ -34,14 +52,32 @@ struct Step {
 
 /// A size tuple that is ready to run; made by [`Executable::bound`].
 pub struct Bound {
-    dims: BTreeMap<Var, i64>,
+    pub(crate) dims: BTreeMap<Var, i64>,
     shapes: Vec<Vec<usize>>,
     /// For each output, whether it lies in the memory of an input.
-    overwrites: Vec<bool>,
+    pub(crate) overwrites: Vec<bool>,
     instance: Arc<Instance>,
     /// The launches, if all of the plan are generated kernels and every output has a buffer of its own.
     steps: Option<Vec<Step>>,
     own: usize,
+}
+
+impl Bound {
+    /// Most bytes of intermediates alive at once, workspaces included; `None` for a plan that needs more than launches.
+    pub fn intermediate_bytes(&self) -> Option<usize> {
+        let mut alive = vec![0; self.own];
+        let mut most = 0;
+        for step in self.steps.as_ref()? {
+            step.allocate.iter().for_each(|&(n, bytes)| alive[n] = bytes);
+            let workspaces: usize = match &self.instance.kernels[step.kernel].step {
+                ReadyStep::Program { workspaces, .. } => workspaces.iter().sum(),
+                _ => 0,
+            };
+            most = most.max(alive.iter().sum::<usize>() + workspaces);
+            step.release.iter().for_each(|&n| alive[n] = 0);
+        }
+        Some(most)
+    }
 }
 
 impl Executable {
@@ -64,13 +100,26 @@ impl Executable {
     /// # Errors
     /// As [`Executable::run`]; a buffer that is too small.
     pub fn run_bound(&self, bound: &Bound, inputs: Vec<Buffer>, outputs: Vec<Buffer>) -> Result<()> {
+        self.run_watched(bound, inputs, outputs, &Unwatched)
+    }
+
+    /// As [`Executable::run_bound`], with somebody watching.
+    ///
+    /// # Errors
+    /// As [`Executable::run_bound`], and those of `watch`.
+    pub fn run_watched(&self, bound: &Bound, inputs: Vec<Buffer>, outputs: Vec<Buffer>, watch: &dyn Watch) -> Result<()> {
         match &bound.steps {
-            Some(steps) => self.run_steps(steps, bound, &inputs, &outputs),
-            None => self.run_general(bound, inputs, outputs),
+            Some(steps) => self.run_steps(steps, bound, &inputs, &outputs, watch),
+            None => {
+                let (inputs, outputs) = self.arrays(bound, inputs, outputs)?;
+                self.run_into(&bound.dims, &inputs, &outputs, &bound.overwrites, |instance, values| {
+                    self.run_kernels(instance, values, watch)
+                })
+            }
         }
     }
 
-    fn run_steps(&self, steps: &[Step], bound: &Bound, inputs: &[Buffer], outputs: &[Buffer]) -> Result<()> {
+    fn run_steps(&self, steps: &[Step], bound: &Bound, inputs: &[Buffer], outputs: &[Buffer], watch: &dyn Watch) -> Result<()> {
         let pool = self.device.pool();
         let mut own: SmallVec<[Option<Buffer>; 16]> = (0..bound.own).map(|_| None).collect();
         for step in steps {
@@ -88,14 +137,16 @@ impl Executable {
                 let mut args: SmallVec<[Arg<'_>; 16]> = step.args.iter().map(buffer).collect::<Result<_>>()?;
                 args.extend(workspaces.iter().map(Arg::from));
                 let name = || self.plan().kernels[step.kernel].name.clone();
-                self.device.launch(prepared, &args).map_err(|e| e.context(name()))?;
+                let mut launch = || self.device.launch(prepared, &args).map_err(|e| e.context(name()));
+                watch.kernel(step.kernel, &mut launch)?;
             }
             step.release.iter().for_each(|&n| own[n] = None);
         }
         Ok(())
     }
 
-    fn run_general(&self, bound: &Bound, inputs: Vec<Buffer>, outputs: Vec<Buffer>) -> Result<()> {
+    /// Inputs and outputs as arrays.
+    pub(crate) fn arrays(&self, bound: &Bound, inputs: Vec<Buffer>, outputs: Vec<Buffer>) -> Result<(Vec<Array>, Vec<Array>)> {
         let decls = self.graph().inputs.iter().filter(|d| !d.frozen);
         let arrays = |(decl, (buffer, shape)): (&graph::InputDecl, (Buffer, &Vec<usize>))| {
             Array::over(Arc::new(buffer), decl.ty.dtype, shape)
@@ -105,7 +156,7 @@ impl Executable {
         let arrays =
             |(buffer, (dtype, shape)): (Buffer, (scalar::DType, Vec<usize>))| Array::over(Arc::new(buffer), dtype, &shape);
         let outputs = outputs.into_iter().zip(shapes).map(arrays).collect::<Result<Vec<_>>>()?;
-        self.run_into(&bound.dims, &inputs, &outputs, &bound.overwrites)
+        Ok((inputs, outputs))
     }
 }
 

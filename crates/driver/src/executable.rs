@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base::{Config, Error, Remark, Result};
-use fuse::{Kernel, Plan, Step, Storage};
+use fuse::{Kernel, Plan, Storage};
 use graph::{Graph, HostTensor, Module, NodeId, Op};
 use kernel::Target;
 use runtime::{Arg, Array, Buffer, Device};
 use scalar::Var;
 use smallvec::SmallVec;
 
+use crate::bound::{Unwatched, Watch};
 use crate::compile::{Compiled, passes};
 use crate::dump;
 use crate::host::{dense, to_array, to_host};
@@ -135,27 +136,31 @@ impl Executable {
     /// As [`Executable::run`].
     pub fn run_arrays(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let (instance, mut values) = self.start(&BTreeMap::new(), inputs)?;
-        self.run_kernels(&instance, &mut values)?;
+        self.run_kernels(&instance, &mut values, &Unwatched)?;
         self.outputs(&instance, &values)
     }
 
-    /// Runs with results stored in arrays of the caller's: dense, row-major, one per output, sharing no memory with each
-    /// other or, unless `overwrites` says so, with inputs. `dims` are dimensions that are known beforehand; the inputs' shapes
-    /// give the others.
-    ///
-    /// # Errors
-    /// As [`Executable::run`]; outputs of another count, dtype or shape.
-    pub fn run_into(&self, dims: &BTreeMap<Var, i64>, inputs: &[Array], outputs: &[Array], overwrites: &[bool]) -> Result<()> {
+    /// Runs, by `run`, with results stored in arrays of the caller's: dense, row-major, one per output, sharing no memory
+    /// with each other or, unless `overwrites` says so, with inputs. `dims` are dimensions that are known beforehand; the
+    /// inputs' shapes give the others.
+    pub(crate) fn run_into<T>(
+        &self,
+        dims: &BTreeMap<Var, i64>,
+        inputs: &[Array],
+        outputs: &[Array],
+        overwrites: &[bool],
+        run: impl FnOnce(&Instance, &mut Values) -> Result<T>,
+    ) -> Result<T> {
         let (instance, mut values) = self.start(dims, inputs)?;
         self.lend(&instance, outputs, overwrites, &mut values)?;
-        self.run_kernels(&instance, &mut values)?;
+        let result = run(&instance, &mut values)?;
         for (shown, to) in instance.outputs.iter().zip(outputs) {
             let from = self.shown(shown, &values)?;
             if !std::ptr::eq(from.buffer.as_ptr(), to.buffer.as_ptr()) || from.offset != to.offset {
                 to.buffer.write(to.offset_bytes(), &from.to_vec_bytes()?)?;
             }
         }
-        Ok(())
+        Ok(result)
     }
 
     /// Gives outputs that have a buffer of their own, and overwrite no input, the caller's memory for it.
@@ -174,10 +179,10 @@ impl Executable {
         Ok(())
     }
 
-    fn run_kernels(&self, instance: &Instance, values: &mut Values) -> Result<()> {
+    pub(crate) fn run_kernels(&self, instance: &Instance, values: &mut Values, watch: &dyn Watch) -> Result<()> {
         for (n, (kernel, ready)) in self.compiled.plan.kernels.iter().zip(&instance.kernels).enumerate() {
             if !kernel.once {
-                self.run_kernel(kernel, ready, instance, values)?;
+                watch.kernel(n, &mut || self.run_kernel(kernel, ready, instance, values))?;
             }
             self.release(n, values);
         }
@@ -385,11 +390,6 @@ impl Executable {
         let base = if base.is_contiguous() { base } else { dense(self.device.pool(), &base)? };
         let (shape, strides) = (view.shape.clone(), view.strides.clone());
         Ok(Array { offset: base.offset + view.offset, shape, strides, ..base })
-    }
-
-    /// Kernels with their steps, for reports.
-    pub(crate) fn kernels(&self) -> impl Iterator<Item = (&Kernel, bool)> {
-        self.compiled.plan.kernels.iter().map(|k| (k, matches!(k.step, Step::Comps(_))))
     }
 }
 

@@ -20,12 +20,13 @@ mod table;
 mod values;
 mod verify;
 
-pub use bound::Bound;
+pub use bound::{Bound, Watch};
 pub use compile::{Compiled, Pass, compile, passes, passes_from};
 pub use executable::Executable;
 pub use host::{to_array, to_host};
 pub use instance::program_of as tile_program;
 pub use report::{EdgeReport, KernelReport, Report, Roof, Totals};
+pub use table::{bytes as bytes_text, time as time_text};
 pub use verify::{Deviation, Tolerance};
 
 pub use fuse::Plan;

@@ -123,7 +123,6 @@ impl Executable {
         let sizes = Sizes::new(&plan.graph.facts, dims.clone());
         let eager = Config { fuse: false, ..self.config.clone() };
         let before = passes(&self.source, dims, &self.target, &eager)?.plan;
-        let kernels: Vec<KernelReport> = self.kernels().map(|(k, _)| self.kernel_report(k, &sizes)).collect();
         let vars: std::collections::BTreeSet<Var> =
             self.source.inputs.iter().flat_map(|d| d.ty.shape.iter().flat_map(scalar::Sym::vars)).collect();
         Ok(Report {
@@ -133,9 +132,15 @@ impl Executable {
             roof: Roof::assumed(&self.target),
             before: totals(&before, &sizes, &self.target),
             after: totals(plan, &sizes, &self.target),
-            kernels,
+            kernels: self.kernel_reports(dims),
             edges: fuse::unfused(plan, &sizes, &self.target, &self.config),
         })
+    }
+
+    /// What each kernel of the plan does for given dimensions.
+    pub fn kernel_reports(&self, dims: &BTreeMap<Var, i64>) -> Vec<KernelReport> {
+        let sizes = Sizes::new(&self.plan().graph.facts, dims.clone());
+        self.plan().kernels.iter().map(|k| self.kernel_report(k, &sizes)).collect()
     }
 
     fn kernel_report(&self, k: &fuse::Kernel, sizes: &Sizes) -> KernelReport {

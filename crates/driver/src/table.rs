@@ -14,7 +14,7 @@ const SLOWEST: usize = 5;
 const EDGES: usize = 8;
 
 /// Bytes: `412.0 MB`, `8.0 kB`, `12 B`.
-fn bytes(b: f64) -> String {
+pub fn bytes(b: f64) -> String {
     let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     units.iter().find(|(u, _)| b >= *u).map_or_else(|| format!("{b:.0} B"), |(u, n)| format!("{:.1} {n}", b / u))
 }
@@ -26,7 +26,7 @@ fn count(n: f64) -> String {
 }
 
 /// A time: `12.3 µs`, `4.56 ms`, `1.20 s`.
-fn time(s: f64) -> String {
+pub fn time(s: f64) -> String {
     match s {
         s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
         s if s < 1.0 => format!("{:.2} ms", s * 1e3),
@@ -166,7 +166,7 @@ impl Report {
         }
         match groups.iter().skip(EDGES).map(|(_, count)| *count).sum::<usize>() {
             0 => Ok(()),
-            hidden => writeln!(f, "  … and {hidden} more; --json lists all"),
+            hidden => writeln!(f, "  … and {hidden} more; the JSON form lists all"),
         }
     }
 }

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use base::Result;
+use base::{Numerics, Result};
 use graph::HostTensor;
+use runtime::Buffer;
 use scalar::DType;
 
+use crate::bound::Bound;
 use crate::executable::Executable;
 use crate::host::{to_array, to_host};
+use crate::instance::Instance;
+use crate::values::Values;
 
 /// How far results may differ: `|got − want| ≤ absolute + relative · |want|`, both from the output's dtype.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +34,13 @@ impl Tolerance {
         };
         Tolerance { relative, absolute: relative / 10.0 }
     }
+
+    /// The tolerance with its absolute part for values of the size of these: where large terms cancel, their roundings stay.
+    fn scaled(self, values: &HostTensor) -> Tolerance {
+        let squares = (0..values.len()).map(|i| values.get(i).as_f64()).filter(|v| v.is_finite()).map(|v| v * v);
+        let size = (squares.sum::<f64>() / values.len().max(1) as f64).sqrt();
+        Tolerance { absolute: self.absolute * size.max(1.0), ..self }
+    }
 }
 
 /// One kernel output that differs from the oracle.
@@ -39,6 +50,8 @@ pub struct Deviation {
     pub kernel: String,
     /// User ops of the kernel, with their sources.
     pub ops: Vec<String>,
+    /// The user op that gives the output, with its source.
+    pub op: String,
     /// Elements beyond the tolerance.
     pub count: usize,
     /// Row-major position of the worst element.
@@ -59,22 +72,48 @@ impl Executable {
     pub fn verify(&self, inputs: &[HostTensor], tolerance: Option<Tolerance>) -> Result<(Vec<HostTensor>, Vec<Deviation>)> {
         let arrays = inputs.iter().map(|t| to_array(self.device.pool(), t)).collect::<Result<Vec<_>>>()?;
         let (instance, mut values) = self.start(&BTreeMap::new(), &arrays)?;
-        let mut deviations = Vec::new();
-        for (kernel, ready) in self.compiled.plan.kernels.iter().zip(&instance.kernels).filter(|(k, _)| !k.once) {
-            let want = self.oracle(kernel, &instance, &values, graph::interp::Options { wide: false })?;
-            self.run_kernel(kernel, ready, &instance, &mut values)?;
-            for (&v, want) in kernel.outputs.iter().zip(&want) {
-                let got = to_host(&self.array_of(v, &instance, &values)?)?;
-                let within = tolerance.unwrap_or_else(|| Tolerance::of(got.dtype()));
-                if let Some((count, at)) = compare(&got, want, within) {
-                    let ops = self.sources_of(&kernel.members);
-                    let (got, want) = (got.get(at).as_f64(), want.get(at).as_f64());
-                    deviations.push(Deviation { kernel: kernel.name.clone(), ops, count, at, got, want });
-                }
-            }
-        }
+        let deviations = self.run_checked(&instance, &mut values, tolerance)?;
         let outputs = self.outputs(&instance, &values)?.iter().map(to_host).collect::<Result<Vec<_>>>()?;
         Ok((outputs, deviations))
+    }
+
+    /// As [`Executable::run_bound`], with every kernel checked against the interpreter on the same inputs.
+    ///
+    /// # Errors
+    /// As [`Executable::run_bound`]; deviations are results, not errors.
+    pub fn verify_bound(
+        &self,
+        bound: &Bound,
+        inputs: Vec<Buffer>,
+        outputs: Vec<Buffer>,
+        tolerance: Option<Tolerance>,
+    ) -> Result<Vec<Deviation>> {
+        let (inputs, outputs) = self.arrays(bound, inputs, outputs)?;
+        self.run_into(&bound.dims, &inputs, &outputs, &bound.overwrites, |instance, values| {
+            self.run_checked(instance, values, tolerance)
+        })
+    }
+
+    fn run_checked(&self, instance: &Instance, values: &mut Values, tolerance: Option<Tolerance>) -> Result<Vec<Deviation>> {
+        let options = graph::interp::Options { wide: self.config.numerics == Numerics::Wide };
+        let mut deviations = Vec::new();
+        for (n, (kernel, ready)) in self.compiled.plan.kernels.iter().zip(&instance.kernels).enumerate() {
+            if !kernel.once {
+                let want = self.oracle(kernel, instance, values, options)?;
+                self.run_kernel(kernel, ready, instance, values)?;
+                for (&v, want) in kernel.outputs.iter().zip(&want) {
+                    let got = to_host(&self.array_of(v, instance, values)?)?;
+                    let within = tolerance.unwrap_or_else(|| Tolerance::of(got.dtype()).scaled(want));
+                    if let Some((count, at)) = compare(&got, want, within) {
+                        let (ops, op) = (self.sources_of(&kernel.members), self.sources_of(&[v]).join(""));
+                        let (got, want) = (got.get(at).as_f64(), want.get(at).as_f64());
+                        deviations.push(Deviation { kernel: kernel.name.clone(), ops, op, count, at, got, want });
+                    }
+                }
+            }
+            self.release(n, values);
+        }
+        Ok(deviations)
     }
 
     /// The user ops of some nodes, with their sources, in order.
@@ -116,3 +155,6 @@ pub(crate) fn compare(got: &HostTensor, want: &HostTensor, within: Tolerance) ->
     }
     (count > 0).then_some((count, worst.0))
 }
+
+#[cfg(test)]
+mod tests;

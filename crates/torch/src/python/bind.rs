@@ -1,7 +1,7 @@
 //! A segment's sizes for one binding of the symbols.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use driver::{Bound as Ready, Executable};
 use pyo3::prelude::*;
@@ -9,6 +9,7 @@ use pyo3::types::{PyList, PyTuple};
 use scalar::{DType, Shape, Sym, Var};
 
 use super::memory;
+use super::profile::Ranges;
 use super::python_error;
 use super::runner::{Input, Output, Part};
 use crate::layout::row_major;
@@ -36,6 +37,8 @@ pub(super) struct Sized {
     pub(super) bytes: Vec<usize>,
     /// Torch's strides of the outputs that have gaps, by number.
     pub(super) spread: Vec<(usize, Py<PyTuple>)>,
+    /// What a profiler is told, once one listens.
+    pub(super) ranges: OnceLock<Ranges>,
 }
 
 /// Bindings by the values of the symbols; the last ones used are kept.
@@ -60,15 +63,28 @@ fn counts(dims: &Dims, shape: &Shape) -> PyResult<Vec<usize>> {
 }
 
 impl Bindings {
+    fn recent(&self) -> MutexGuard<'_, Vec<(Dims, Arc<Sized>)>> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bindings that are kept now.
+    pub(super) fn count(&self) -> usize {
+        self.recent().len()
+    }
+
+    /// The newest binding.
+    pub(super) fn last(&self) -> Option<(Dims, Arc<Sized>)> {
+        self.recent().last().cloned()
+    }
+
     /// The binding for the values of those symbols that the segment depends on.
     pub(super) fn get(&self, py: Python<'_>, part: &Part, dims: &Dims) -> PyResult<Arc<Sized>> {
         let dims = &part.symbols.iter().filter_map(|v| Some((*v, *dims.get(v)?))).collect::<Dims>();
-        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, found)) = recent().iter().rev().find(|(d, _)| d == dims) {
+        if let Some((_, found)) = self.recent().iter().rev().find(|(d, _)| d == dims) {
             return Ok(found.clone());
         }
         let made = Arc::new(bind(py, part, dims)?);
-        let mut recent = recent();
+        let mut recent = self.recent();
         if recent.len() >= MOST {
             recent.remove(0);
         }
@@ -106,5 +122,5 @@ fn bind(py: Python<'_>, part: &Part, dims: &Dims) -> PyResult<Sized> {
     let overwrites: Vec<Option<usize>> = part.makes.iter().map(|o| o.made.into.as_ref().and_then(|i| i.input)).collect();
     let executable: &Executable = &part.executable;
     let ready = py.detach(|| executable.bound(dims, shapes, &overwrites)).map_err(|e| python_error(&e))?;
-    Ok(Sized { ready, reads, makes: makes.unbind(), bytes, spread })
+    Ok(Sized { ready, reads, makes: makes.unbind(), bytes, spread, ranges: OnceLock::new() })
 }

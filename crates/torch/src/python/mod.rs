@@ -2,12 +2,17 @@
 
 mod bind;
 mod memory;
+mod profile;
+mod report;
 mod run;
 mod runner;
+mod tally;
 
 use std::collections::BTreeSet;
 
 use base::{Config, Error, ErrorKind};
+use driver::{Deviation, Tolerance};
+use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -22,6 +27,42 @@ struct Options {
     threads: usize,
     fuse: bool,
     refused: BTreeSet<String>,
+    #[serde(flatten)]
+    settings: Settings,
+}
+
+/// What calls of a compiled program depend on.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Settings {
+    /// Number of first calls whose kernels are checked.
+    verify: u64,
+    /// Relative tolerance of the check; the dtype's if none is given.
+    verify_tolerance: Option<f64>,
+}
+
+impl Settings {
+    fn tolerance(&self) -> Option<Tolerance> {
+        self.verify_tolerance.map(|relative| Tolerance { relative, absolute: relative / 10.0 })
+    }
+}
+
+create_exception!(
+    fuseline._native,
+    DeviationError,
+    PyRuntimeError,
+    "A kernel gave other values than the unfused graph on the same inputs."
+);
+
+/// Names every kernel that deviates, with its op, the user's line and the worst value.
+fn deviation_error(name: &str, deviations: &[Deviation]) -> PyErr {
+    let one = |d: &Deviation| {
+        let Deviation { kernel, op, count, at, got, want, .. } = d;
+        let ops = d.ops.join(" · ");
+        format!(
+            "kernel {kernel}: {op} differs in {count} elements; at {at} it is {got}, unfused {want}; the kernel computes {ops}"
+        )
+    };
+    DeviationError::new_err(format!("{name}: {}", deviations.iter().map(one).collect::<Vec<_>>().join("\n")))
 }
 
 fn python_error(e: &Error) -> PyErr {
@@ -53,7 +94,7 @@ fn compile(py: Python<'_>, graph: &str, options: &str, externs: &Bound<'_, PyAny
         let fx = fx::Graph::from_json(graph)?;
         let program = cut(&fx, &options.refused)?;
         let config = config(&options)?;
-        Runner::compile(fx, program, &config)
+        Runner::compile(fx, program, &config, options.settings)
     });
     let runner = compiled.map_err(|e| python_error(&e))?;
     runner.with_externs(externs)
@@ -65,11 +106,22 @@ fn is_lowered(target: &str) -> bool {
     crate::is_lowered(target)
 }
 
+/// The processor: its name, the instruction set that kernels use, and bytes of the caches of the three levels.
+#[pyfunction]
+fn machine() -> (String, &'static str, [usize; 3]) {
+    let caches = runtime::Caches::of_this_machine();
+    (runtime::model(), runtime::isa(), [caches.l1, caches.l2, caches.l3])
+}
+
 #[pymodule]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    m.add("DTYPES", scalar::DType::ALL.map(scalar::DType::name))?;
     m.add("FORM", fx::VERSION)?;
     m.add("TABLE", crate::VERSION)?;
+    m.add("DeviationError", m.py().get_type::<DeviationError>())?;
     m.add_class::<Runner>()?;
+    m.add_function(wrap_pyfunction!(machine, m)?)?;
     m.add_function(wrap_pyfunction!(compile, m)?)?;
     m.add_function(wrap_pyfunction!(is_lowered, m)?)
 }

@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 
 use base::Error;
+use driver::{Deviation, Tolerance};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -10,15 +11,27 @@ use pyo3::types::{PyList, PyTuple};
 use runtime::Buffer;
 
 use super::bind::{Dims, Sized, number, numbers};
+use super::profile::Ranges;
 use super::runner::{Call, Given, Input, Part, Runner, Slot};
-use super::{memory, python_error};
+use super::{deviation_error, memory, python_error};
 use crate::layout::Layout;
 use crate::program::Shown;
+
+/// How a call runs.
+#[derive(Clone, Copy)]
+pub(super) enum Mode {
+    Plain,
+    /// Every kernel is checked against the unfused graph.
+    Checked(Option<Tolerance>),
+    /// Every kernel has a range in torch's profiler.
+    Profiled,
+}
 
 /// State of one call.
 pub(super) struct Run<'py, 'r> {
     py: Python<'py>,
     runner: &'r Runner,
+    mode: Mode,
     values: Vec<Option<Bound<'py, PyAny>>>,
     dims: Dims,
 }
@@ -33,8 +46,8 @@ fn lend(address: usize, bytes: usize) -> Buffer {
 }
 
 impl<'py, 'r> Run<'py, 'r> {
-    pub(super) fn new(py: Python<'py>, runner: &'r Runner) -> Run<'py, 'r> {
-        Run { py, runner, values: vec![None; runner.slots], dims: Dims::new() }
+    pub(super) fn new(py: Python<'py>, runner: &'r Runner, mode: Mode) -> Run<'py, 'r> {
+        Run { py, runner, mode, values: vec![None; runner.slots], dims: Dims::new() }
     }
 
     /// Takes the arguments out of their list.
@@ -160,7 +173,22 @@ impl<'py, 'r> Run<'py, 'r> {
         Ok(buffers)
     }
 
-    /// Runs a segment on the tensors' own memory, without the GIL.
+    /// Runs a segment's kernels without the GIL.
+    fn kernels(&self, part: &Part, sized: &Sized, inputs: Vec<Buffer>, outputs: Vec<Buffer>) -> PyResult<()> {
+        let (executable, ready) = (&part.executable, &sized.ready);
+        let ran: Result<Vec<Deviation>, Error> = match self.mode {
+            Mode::Plain => self.py.detach(|| executable.run_bound(ready, inputs, outputs).map(|()| Vec::new())),
+            Mode::Checked(tolerance) => self.py.detach(|| executable.verify_bound(ready, inputs, outputs, tolerance)),
+            Mode::Profiled => {
+                let ranges = sized.ranges.get_or_init(|| Ranges::new(&self.runner.fx.name, part, &self.dims));
+                self.py.detach(|| executable.run_watched(ready, inputs, outputs, ranges).map(|()| Vec::new()))
+            }
+        };
+        let deviations = ran.map_err(|e| python_error(&e))?;
+        if deviations.is_empty() { Ok(()) } else { Err(deviation_error(&self.runner.fx.name, &deviations)) }
+    }
+
+    /// Runs a segment on the tensors' own memory.
     pub(super) fn part(&mut self, part: &Part) -> PyResult<()> {
         let sized = part.bindings.get(self.py, part, &self.dims)?;
         let tensors = self.readable(part)?;
@@ -169,9 +197,7 @@ impl<'py, 'r> Run<'py, 'r> {
         let integers = integers.collect::<PyResult<Vec<i64>>>()?;
         let inputs = self.inputs(part, &sized, &tensors, &integers)?;
         let outputs = self.outputs(part, &sized)?;
-        let executable = &part.executable;
-        let ran: Result<(), Error> = self.py.detach(|| executable.run_bound(&sized.ready, inputs, outputs));
-        ran.map_err(|e| python_error(&e))?;
+        self.kernels(part, &sized, inputs, outputs)?;
         for (n, stride) in &sized.spread {
             let slot = part.makes[*n].slot;
             let dense = self.value(slot)?;
@@ -186,7 +212,8 @@ impl<'py, 'r> Run<'py, 'r> {
     pub(super) fn call(&mut self, call: &Call) -> PyResult<()> {
         let operands = call.operands.iter().map(|g| self.given(g)).collect::<PyResult<Vec<_>>>()?;
         let function = call.function.as_ref().ok_or_else(|| PyRuntimeError::new_err("a torch call without a function"))?;
-        let result = function.bind(self.py).call1(PyTuple::new(self.py, operands)?)?;
+        let operands = PyTuple::new(self.py, operands)?;
+        let result = call.tally.count(|| function.bind(self.py).call1(operands))?;
         let several = result.is_instance_of::<PyTuple>() || result.is_instance_of::<PyList>();
         for &(i, axis, var) in &call.defines {
             if !self.dims.contains_key(&var) {

@@ -1,15 +1,19 @@
 //! A compiled program, as Python holds it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use base::{Config, Remark, Result};
 use driver::{Executable, Module};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyDict, PyList};
 use scalar::{Sym, Var};
 
 use super::bind::Bindings;
-use super::run::Run;
+use super::run::{Mode, Run};
+use super::tally::Tally;
+use super::{Settings, profile, python_error};
 use crate::cut::{layout_of, tensor_at};
 use crate::fx::{self, Id, Kind, Value};
 use crate::layout::Layout;
@@ -25,6 +29,9 @@ pub(super) struct Part {
     pub(super) makes: Vec<Output>,
     pub(super) symbols: BTreeSet<Var>,
     pub(super) bindings: Bindings,
+    /// Number of its first kernel among those of the program.
+    pub(super) first: usize,
+    pub(super) tally: Tally,
 }
 
 /// An input of a segment.
@@ -54,6 +61,10 @@ pub(super) struct Call {
     pub(super) defines: Vec<(usize, usize, Var)>,
     /// A symbol that an integer result defines.
     pub(super) integer: Option<Var>,
+    /// Why it is not lowered.
+    pub(super) reason: String,
+    /// Counts the callable alone.
+    pub(super) tally: Tally,
 }
 
 /// A value at a boundary, by slot.
@@ -79,7 +90,7 @@ pub(super) struct Argument {
 }
 
 /// A compiled FX graph: called with one list of arguments, which it clears.
-#[pyclass(frozen, dict, module = "fuseline._native")]
+#[pyclass(frozen, dict, weakref, module = "fuseline._native")]
 pub(super) struct Runner {
     pub(super) arguments: Vec<Argument>,
     pub(super) attributes: Vec<(String, Option<Slot>, Option<Py<PyAny>>)>,
@@ -88,9 +99,11 @@ pub(super) struct Runner {
     pub(super) release: Vec<Vec<Slot>>,
     pub(super) results: Vec<Given>,
     pub(super) slots: usize,
-    fx: fx::Graph,
+    pub(super) fx: fx::Graph,
+    calls: AtomicU64,
+    settings: Settings,
     remarks: Vec<Remark>,
-    timing: Vec<(&'static str, std::time::Duration)>,
+    timing: Vec<(&'static str, Duration)>,
 }
 
 /// Numbers of run-time values.
@@ -147,10 +160,11 @@ fn symbol(value: &Value) -> Option<Var> {
 }
 
 impl Runner {
-    pub(super) fn compile(fx: fx::Graph, program: Program, config: &Config) -> Result<Runner> {
+    pub(super) fn compile(fx: fx::Graph, program: Program, config: &Config, settings: Settings) -> Result<Runner> {
         let mut slots = Slots::default();
         let mut work = Vec::new();
-        let mut timing: Vec<(&'static str, std::time::Duration)> = Vec::new();
+        let mut kernels = 0;
+        let mut timing: Vec<(&'static str, Duration)> = Vec::new();
         for step in &program.steps {
             work.push(match step {
                 Step::Segment(segment) => {
@@ -167,13 +181,11 @@ impl Runner {
                         Output { slot: slots.base(&fx, m.base), into, made: m.clone() }
                     };
                     let makes = segment.makes.iter().map(output).collect();
-                    Work::Part(Box::new(Part {
-                        executable,
-                        inputs,
-                        makes,
-                        symbols: segment.symbols.clone(),
-                        bindings: Bindings::default(),
-                    }))
+                    let symbols = segment.symbols.clone();
+                    let first = kernels;
+                    kernels += executable.plan().kernels.len();
+                    let (bindings, tally) = Default::default();
+                    Work::Part(Box::new(Part { executable, inputs, makes, symbols, bindings, first, tally }))
                 }
                 Step::Extern(call) => {
                     let operands = call.operands.iter().map(|p| slots.given(&fx, p)).collect();
@@ -186,6 +198,8 @@ impl Runner {
                         items: Vec::new(),
                         defines: Vec::new(),
                         integer: symbol(&fx.nodes[call.node].value),
+                        reason: call.reason.clone(),
+                        tally: Tally::default(),
                     })
                 }
             });
@@ -212,7 +226,52 @@ impl Runner {
         let attributes =
             of_kind(Kind::Attribute).map(|(id, n)| (n.target.clone(), slots.objects.get(&id).copied(), None)).collect();
         let release = releases(&work, &results, slots.count);
-        Ok(Runner { arguments, attributes, work, release, results, slots: slots.count, fx, remarks: program.remarks, timing })
+        Ok(Runner {
+            arguments,
+            attributes,
+            work,
+            release,
+            results,
+            slots: slots.count,
+            fx,
+            calls: AtomicU64::new(0),
+            settings,
+            remarks: program.remarks,
+            timing,
+        })
+    }
+
+    /// Number of calls.
+    pub(super) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Time of all compile passes.
+    pub(super) fn compile_time(&self) -> Duration {
+        self.timing.iter().map(|(_, t)| *t).sum()
+    }
+
+    /// How a call runs, of those that came before it.
+    fn mode(&self, py: Python<'_>, before: u64) -> PyResult<Mode> {
+        Ok(match (before < self.settings.verify, profile::active(py)?) {
+            (true, _) => Mode::Checked(self.settings.tolerance()),
+            (false, true) => Mode::Profiled,
+            (false, false) => Mode::Plain,
+        })
+    }
+
+    fn run<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyList>, mode: Mode) -> PyResult<Bound<'py, PyList>> {
+        let mut run = Run::new(py, self, mode);
+        run.take(arguments)?;
+        for (step, release) in self.work.iter().zip(&self.release) {
+            match step {
+                Work::Part(part) => part.tally.count(|| run.part(part))?,
+                Work::Call(call) => run.call(call)?,
+            }
+            release.iter().for_each(|&slot| run.release(slot));
+        }
+        let results = self.results.iter().map(|g| run.given(g)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, results)
     }
 
     /// Binds the callables of torch's nodes and the attributes of the module.
@@ -285,17 +344,22 @@ fn releases(work: &[Work], results: &[Given], count: usize) -> Vec<Vec<Slot>> {
 impl Runner {
     /// Runs on a list of arguments, which is emptied, and gives the list of results.
     fn __call__<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
-        let mut run = Run::new(py, self);
-        run.take(arguments)?;
-        for (step, release) in self.work.iter().zip(&self.release) {
-            match step {
-                Work::Part(part) => run.part(part)?,
-                Work::Call(call) => run.call(call)?,
-            }
-            release.iter().for_each(|&slot| run.release(slot));
+        let mode = self.mode(py, self.calls.fetch_add(1, Ordering::Relaxed))?;
+        if let Mode::Profiled = mode {
+            let name = format!("fuseline::{}", self.fx.name);
+            return profile::within(py, &name, &PyDict::new(py), || self.run(py, arguments, mode));
         }
-        let results = self.results.iter().map(|g| run.given(g)).collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, results)
+        self.run(py, arguments, mode)
+    }
+
+    /// The report as versioned JSON text, for the sizes that ran last.
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(py.detach(|| self.report_json()).map_err(|e| python_error(&e))?.to_string())
+    }
+
+    /// The report as text for a terminal.
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.report_text()).map_err(|e| python_error(&e))
     }
 
     /// Torch calls with their reasons, as (op, source, message).

@@ -210,4 +210,5 @@ def test_results_of_torch_that_are_absent() -> None:
         return torch.nn.functional.conv2d(images, weight, bias).sin().sum()
 
     ours = torch.autograd.grad(compiled(loss)(images, weight, bias), (weight, bias))
-    torch.testing.assert_close(ours, torch.autograd.grad(loss(images, weight, bias), (weight, bias)))
+    eager = torch.autograd.grad(loss(images, weight, bias), (weight, bias))
+    torch.testing.assert_close(ours, eager, rtol=1e-4, atol=1e-4)

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Code, Error, ErrorKind, Remark, Result};
-use graph::{Builder, NodeId, Op};
+use graph::{Builder, Graph, NodeId, Op};
 use scalar::{DType, Shape, Sym, Var};
 
 use crate::aten::{self, Ctx, Operand, Values};
@@ -58,6 +58,8 @@ struct Cutter<'a> {
     levels: Vec<Level>,
     /// Symbols that are in no tensor's type.
     free: BTreeSet<Var>,
+    /// Nodes that read a storage.
+    readers: BTreeMap<u64, Vec<Id>>,
     /// Level of the last node whose order matters.
     fence: usize,
     remarks: Vec<Remark>,
@@ -93,7 +95,16 @@ fn is_item(node: &fx::Node) -> bool {
 impl<'a> Cutter<'a> {
     fn new(fx: &'a fx::Graph, refused: &'a BTreeSet<String>) -> Cutter<'a> {
         let placed = vec![Placement::Given; fx.nodes.len()];
-        Cutter { fx, refused, placed, levels: Vec::new(), free: free_symbols(fx), fence: 0, remarks: Vec::new() }
+        Cutter {
+            fx,
+            refused,
+            placed,
+            levels: Vec::new(),
+            free: free_symbols(fx),
+            readers: readers(fx),
+            fence: 0,
+            remarks: Vec::new(),
+        }
     }
 
     fn level(&mut self, n: usize) -> &mut Level {
@@ -359,14 +370,14 @@ impl<'a> Cutter<'a> {
 
     /// Whether nothing but the segment of a level, and what comes before it, reads an argument's memory.
     fn done_with(&self, id: Id, argument: Base, level: usize) -> Result<bool> {
-        for (n, node) in self.fx.nodes.iter().enumerate().filter(|&(n, _)| n != id) {
-            let before = match self.placed[n] {
+        let storage = self.tensor_type(argument.node, argument.index)?.storage;
+        for &reader in self.readers.get(&storage).into_iter().flatten().filter(|&&n| n != id) {
+            let before = match self.placed[reader] {
                 Placement::Segment(l) => l <= level,
                 Placement::Extern(l) => l < level,
                 Placement::Given => false,
             };
-            let reads = |&o: &Id| matches!(self.base(o, 0), Ok(base) if base == argument);
-            if !(before && n < id) && node.operands.iter().any(reads) {
+            if !before || reader > id {
                 return Ok(false);
             }
         }
@@ -432,13 +443,33 @@ impl<'a> Cutter<'a> {
         for level in self.levels {
             if !level.makes.is_empty() {
                 let graph = level.builder.finish();
-                let symbols = graph::dims(&graph);
+                let symbols = symbols(&graph, &level.reads, &level.makes);
                 steps.push(Step::Segment(Box::new(Segment { graph, reads: level.reads, makes: level.makes, symbols })));
             }
             steps.extend(level.externs.into_iter().map(Step::Extern));
         }
         Ok(Program { name: self.fx.name.clone(), steps, results, remarks: self.remarks })
     }
+}
+
+/// Symbols that the kernels of a segment, or the layouts of what they read and make, depend on.
+fn symbols(graph: &Graph, reads: &[Read], makes: &[Made]) -> BTreeSet<Var> {
+    let offset = |r: &Read| if let Read::Tensor(t) = r { Some(t.shown.offset.clone()) } else { None };
+    let layouts = makes.iter().flat_map(|m| m.layout.shape.iter().chain(&m.layout.strides)).cloned();
+    let mut symbols = graph::dims(graph);
+    symbols.extend(reads.iter().filter_map(offset).chain(layouts).flat_map(|s| s.vars()));
+    symbols
+}
+
+/// Nodes by the storages that their operands show.
+fn readers(fx: &fx::Graph) -> BTreeMap<u64, Vec<Id>> {
+    let mut readers: BTreeMap<u64, Vec<Id>> = BTreeMap::new();
+    for (id, node) in fx.nodes.iter().enumerate() {
+        for tensor in node.operands.iter().flat_map(|&o| fx.nodes[o].value.tensors()) {
+            readers.entry(tensor.storage).or_default().push(id);
+        }
+    }
+    readers
 }
 
 /// Symbols that are in no tensor's type: integers that the user computes with.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -199,14 +200,31 @@ def has_effect(node: Node) -> bool:
     return node.is_impure()
 
 
+LIBRARIES = (os.path.dirname(torch.__file__), os.path.dirname(__file__))
+"""Folders whose frames are not the user's."""
+
+
+def user_line(stack: str) -> str:
+    """File and line of the innermost frame of the user's, ``model.py:12``; empty if there is none."""
+    for frame in reversed(stack.split('File "')[1:]):
+        path, _, rest = frame.partition('", line ')
+        if not path.startswith(LIBRARIES):
+            return f"{os.path.basename(path)}:{rest.split(',')[0].strip()}"
+    return ""
+
+
+def module_path(node: Node) -> str:
+    """The module that the node was traced in, ``layers.0.norm``; empty if there is none."""
+    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
+    paths = [str(path) for path, _ in stack.values()]
+    return re.sub(r"^L\['\w+'\]\.?", "", paths[-1]) if paths else ""
+
+
 def origin(node: Node) -> tuple[str, str]:
-    """The user's op, and file and line of the user's code."""
+    """The user's op, and where the user wrote it: file and line, or the module's path."""
     op = node.meta.get("original_aten") or node.target
-    stack = node.meta.get("stack_trace") or node.meta.get("fwd_source_fn_stack") or ""
-    source = ""
-    if isinstance(stack, str) and 'File "' in stack:
-        path, _, rest = stack[stack.rindex('File "') + 6 :].partition('", line ')
-        source = f"{os.path.basename(path)}:{rest.split(',')[0]}"
+    stack = node.meta.get("stack_trace")
+    source = (user_line(stack) if isinstance(stack, str) else "") or module_path(node)
     name = target_name(op)
     parts = name.split(".")
     return (parts[1] if len(parts) > 1 and parts[0] in ("aten", "prims", "fuseline") else name), source

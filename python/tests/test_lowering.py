@@ -86,8 +86,8 @@ def creations(x: Tensor) -> Results:
     return (
         torch.arange(n) + x[0],
         torch.arange(3, 2 * n + 3, 2, dtype=torch.int32),
-        torch.arange(1, n + 1, 0.5, dtype=torch.float64),
-        torch.arange(n, 0, -1, dtype=torch.float32),
+        torch.arange(1, 4, 0.5, dtype=torch.float64),
+        torch.arange(9, 0, -1, dtype=torch.float32) * n,
         torch.full((2, n), 0.1, dtype=x.dtype),
         torch.zeros_like(x),
         x.new_ones(3, n, dtype=torch.bool),

@@ -214,10 +214,6 @@ impl<'a> Cutter<'a> {
         match &self.fx.nodes[id].value {
             Value::Tensor(t) if t.plain => self.tensor(id, 0, level).map(|n| Some(Operand::Tensor(n))),
             Value::Int(expression) => Ok(Some(Operand::Int(sym(expression)?))),
-            Value::List(list) if list.iter().all(|v| v.tensor().is_some_and(|t| t.plain)) => {
-                let parts = (0..list.len()).map(|i| self.tensor(id, i, level).map(Operand::Tensor));
-                Ok(Some(Operand::List(parts.collect::<Result<_>>()?)))
-            }
             _ => Ok(None),
         }
     }
@@ -305,7 +301,7 @@ impl<'a> Cutter<'a> {
             }
         };
         let declared = level.builder.graph().inputs[first].ty.shape.clone();
-        level.reads.push(Read::Tensor(TensorRead { shown, dtype, declared, copied }));
+        level.reads.push(Read::Tensor(Box::new(TensorRead { shown, dtype, declared, copied })));
         Ok(node)
     }
 

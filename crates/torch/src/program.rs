@@ -48,7 +48,7 @@ pub enum Passed {
 #[derive(Clone, Debug)]
 pub enum Read {
     /// A tensor.
-    Tensor(TensorRead),
+    Tensor(Box<TensorRead>),
     /// An integer, as a 0-d i64.
     Integer(Sym),
 }

@@ -15,8 +15,6 @@ pub(crate) enum Operand {
     Tensor(NodeId),
     /// An integer.
     Int(Sym),
-    /// Several values.
-    List(Vec<Operand>),
 }
 
 /// A number that the user gave.
@@ -162,10 +160,6 @@ impl<'a> Ctx<'a> {
         }
         let one = |s: &Sym| s.as_int().ok_or_else(|| self.unsupported(format!("argument {name} = {s} is symbolic")));
         self.syms(name)?.iter().map(one).collect()
-    }
-    /// A list of flags.
-    pub(crate) fn bools(&self, name: &str) -> Result<Vec<bool>> {
-        self.list(name)?.iter().map(|a| if let Arg::Bool(v) = a { Ok(*v) } else { Err(self.wrong(name, a, "a bool")) }).collect()
     }
     /// A flag; absent is false.
     pub(crate) fn flag(&self, name: &str) -> Result<bool> {

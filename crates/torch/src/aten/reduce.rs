@@ -84,7 +84,7 @@ fn position(c: &mut Ctx<'_>, combiner: Combiner) -> Result<Vec<NodeId>> {
         let axis = c.axis(x, c.int("dim")?)?;
         along(c, x, axis, combiner)?
     } else {
-        let flat = c.b.reshape(x, [Sym::product(&c.b.shape(x).clone())])?;
+        let flat = c.b.reshape(x, [Sym::product(c.b.shape(x).clone())])?;
         along(c, flat, Some(0), combiner)?
     };
     Ok(vec![c.reshape(index, &out)?])

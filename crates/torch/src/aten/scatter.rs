@@ -146,7 +146,7 @@ fn embedding_backward(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
         return Err(c.unsupported("scaled by frequency"));
     }
     let (grad, index, padding, out) = (c.tensor("grad_output")?, integers(c, "indices")?, c.int("padding_idx")?, c.shape()?);
-    let flat = Shape::from_iter([Sym::product(&c.b.shape(index).clone())]);
+    let flat = Shape::from_iter([Sym::product(c.b.shape(index).clone())]);
     let rows = Shape::from_iter([flat[0].clone(), out[1].clone()]);
     let (index, grad) = (c.reshape(index, &flat)?, c.reshape(grad, &rows)?);
     let index = spread(c, index, 0, &rows)?;

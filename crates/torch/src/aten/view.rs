@@ -190,7 +190,7 @@ fn split(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
         let whole = shape.len() == c.rank(x);
         let len = if whole { shape[axis].clone() } else { Sym::ONE };
         let part = compose::slice_axis(c.b, x, axis, &from, &len, 1)?;
-        from = from + len;
+        from += len;
         parts.push(c.reshape(part, &shape)?);
     }
     Ok(parts)

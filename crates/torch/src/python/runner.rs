@@ -36,7 +36,7 @@ pub(super) struct Part {
 
 /// An input of a segment.
 pub(super) enum Input {
-    Tensor(Slot, TensorRead),
+    Tensor(Slot, Box<TensorRead>),
     Integer(Sym),
 }
 
@@ -78,7 +78,7 @@ pub(super) enum Given {
 /// One step.
 pub(super) enum Work {
     Part(Box<Part>),
-    Call(Call),
+    Call(Box<Call>),
 }
 
 /// What an argument is.
@@ -190,7 +190,7 @@ impl Runner {
                 Step::Extern(call) => {
                     let operands = call.operands.iter().map(|p| slots.given(&fx, p)).collect();
                     let function = None;
-                    Work::Call(Call {
+                    Work::Call(Box::new(Call {
                         node: call.node,
                         function,
                         operands,
@@ -200,7 +200,7 @@ impl Runner {
                         integer: symbol(&fx.nodes[call.node].value),
                         reason: call.reason.clone(),
                         tally: Tally::default(),
-                    })
+                    }))
                 }
             });
         }

@@ -7,50 +7,16 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
 from torch._dynamo.backends.common import aot_autograd
-from torch.fx import GraphModule, Node
-from torch.fx.node import map_arg
+from torch.fx import GraphModule
 
-from . import _decompose, _graph, _native, _operators, _partition, _random, _report
+from . import _compat, _decompose, _graph, _native, _operators, _partition, _random, _report, _state
+from ._artifact import Artifact, unstored
+from ._externs import Externs
 from ._options import Options
+from ._state import State
 
 _counter = itertools.count()
-
-
-class Externs:
-    """Gives the native half the callables of the nodes that torch runs."""
-
-    def __init__(self, module: GraphModule) -> None:
-        self.module = module
-        self.nodes = list(module.graph.nodes)
-
-    def attribute(self, name: str) -> Any:
-        """A constant of the module."""
-        value: Any = self.module
-        for part in name.split("."):
-            value = getattr(value, part)
-        return value
-
-    def function(self, number: int, operands: Sequence[int]) -> Callable[..., Any]:
-        """A function of the values of a node's operands."""
-        node = self.nodes[number]
-        keys = [self.nodes[o] for o in operands]
-        target = self._target(node)
-
-        def call(*values: Any) -> Any:
-            known = dict(zip(keys, values))
-            args, kwargs = map_arg((node.args, node.kwargs), known.__getitem__)
-            return target(*args, **kwargs)
-
-        return call
-
-    def _target(self, node: Node) -> Callable[..., Any]:
-        if node.op == "call_module":
-            return self.module.get_submodule(str(node.target))
-        if node.op == "call_method":
-            return lambda first, *rest, **named: getattr(first, str(node.target))(*rest, **named)
-        return node.target
 
 
 class Alone:
@@ -61,28 +27,28 @@ class Alone:
         raise RuntimeError(f"node {number} of a generated graph has no kernel for operands {list(operands)}")
 
 
-def compile_graph(
-    module: GraphModule, options: Options, name: str, kind: str = "operator"
-) -> Callable[[list[Any]], list[Any]]:
-    """Compiles one ATen graph; the result takes one list of arguments and empties it."""
-    return compile_form(_graph.form(module, name), options, Externs(module), kind)
-
-
-def compile_form(
-    form: dict[str, Any], options: Options, externs: Externs | Alone, kind: str = "operator"
-) -> Callable[[list[Any]], list[Any]]:
-    """Compiles a graph in the native form; ``externs`` gives the callables of nodes that torch runs."""
+def _settings(options: Options, state: State) -> str:
     settings = {
         "numerics": options.numerics,
-        "threads": torch.get_num_threads(),
+        "threads": state.threads,
         "fuse": options.fuse,
-        "refused": sorted(options.torch_ops),
+        "refused": sorted(options.torch_ops | state.refused()),
         "verify": options.verify,
         "verify_tolerance": options.verify_tolerance,
     }
-    runner = _native.compile(json.dumps(form), json.dumps(settings), externs)
-    runner._boxed_call = True
-    _report.record(runner, kind)
+    return json.dumps(settings)
+
+
+def compile_graph(module: GraphModule, options: Options, name: str, kind: str = "operator") -> Artifact:
+    """Compiles one ATen graph; the result takes one list of arguments and empties it."""
+    form = json.dumps(_graph.form(module, name))
+    return Artifact(name, kind, form, _settings(options, State.now()), Externs(module))
+
+
+def compile_form(form: dict[str, Any], options: Options, externs: Alone) -> Callable[[list[Any]], list[Any]]:
+    """Compiles a graph in the native form, all of whose nodes have kernels, as `compile_graph` does."""
+    runner = _native.compile(json.dumps(form), _settings(options, State.now()), externs)
+    _report.record(runner, "operator")
     return runner
 
 
@@ -96,21 +62,29 @@ def backend(
 ) -> Callable[..., Any]:
     """What ``torch.compile(model, backend="fuseline")`` calls for each graph that Dynamo captures."""
     chosen = Options.of(mode, options)
+    _state.watch(module)
     number = next(_counter)
 
     def compiler(kind: str) -> Callable[..., Any]:
-        def compile_(graph: GraphModule, inputs: Sequence[Any]) -> Callable[[list[Any]], list[Any]]:
+        def compile_(graph: GraphModule, inputs: Sequence[Any]) -> Artifact:
             if kind == "inference" and chosen.rng != "eager":
                 _random.rewrite(graph)
             return compile_graph(graph, chosen, f"{kind}{number}", kind)
 
-        return compile_
+        return _compat.cacheable(Artifact, compile_)
 
-    return aot_autograd(
+    compile_module = aot_autograd(
         fw_compiler=compiler("forward"),
         bw_compiler=compiler("backward"),
         inference_compiler=compiler("inference"),
         partition_fn=_partition.partition_fn(chosen),
         decompositions={**_decompose.table(), **_operators.TABLE},
         keep_inference_input_mutations=True,
-    )(module, example_inputs)
+    )
+    refused, told = _compat.bypasses(), len(unstored)
+    with _compat.aot_cache(_state.key(chosen, State.now(), module, example_inputs)):
+        compiled = compile_module(module, example_inputs)
+    if _compat.bypasses() > refused and len(unstored) == told:
+        reason = "torch's own rules keep it out of AOTAutograd's cache; TORCH_LOGS=aot says why"
+        unstored.append((f"graph {number}", reason))
+    return compiled

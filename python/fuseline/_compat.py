@@ -1,18 +1,87 @@
-"""Every use of torch's private interfaces for reports and profiling, the same from torch 2.11 to 2.15."""
+"""Every use of torch's private interfaces for caches, guards, reports and profiling, equal from torch 2.11 to 2.15."""
 
 from __future__ import annotations
 
+import contextlib
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 import torch._dynamo.utils as dynamo
 from torch._C._profiler import _RecordFunctionFast as range_of
-from torch._guards import TracingContext
+from torch._dynamo.source import GlobalStateSource
+from torch._functorch import config as functorch_config
+from torch._guards import Guard, TracingContext
 from torch.autograd import profiler
 
-__all__ = ["break_count", "breaks_since", "compilations", "original", "profiler", "range_of", "shape_env"]
+__all__ = [
+    "CACHES",
+    "Bypass",
+    "OutputCode",
+    "aot_cache",
+    "break_count",
+    "breaks_since",
+    "bypasses",
+    "cacheable",
+    "compilations",
+    "guard",
+    "original",
+    "profiler",
+    "range_of",
+    "shape_env",
+]
+
+try:
+    from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache as Bypass
+    from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler
+    from torch._inductor.output_code import OutputCode
+
+    CACHES = hasattr(functorch_config, "bundled_autograd_cache") and hasattr(torch.compiler.config, "cache_key_tag")
+except ImportError:
+    CACHES, OutputCode, Bypass = False, object, RuntimeError
+
+
+def cacheable(result: type[Any], compiler: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiler whose results, all of class ``result``, AOTAutograd may store; the compiler itself without a cache."""
+    return SerializableAOTDispatchCompiler(result, compiler) if CACHES else compiler
+
+
+@contextlib.contextmanager
+def aot_cache(key: str) -> Iterator[None]:
+    """AOTAutograd, where run inside, stores its whole results under ``key``.
+
+    The backward graph is compiled together with the forward one, since they are stored together. Effect tokens are made
+    inside the graph: what comes out of the cache is given none.
+    """
+    if not CACHES:
+        yield
+        return
+    tag = f"{torch.compiler.config.cache_key_tag}:{key}"
+    with (
+        functorch_config.patch(
+            bundled_autograd_cache=True, force_non_lazy_backward_lowering=True, unlift_effect_tokens=True
+        ),
+        torch.compiler.config.patch(cache_key_tag=tag),
+    ):
+        yield
+
+
+def bypasses() -> int:
+    """How many graphs AOTAutograd's cache refused, in this process."""
+    return dynamo.counters["aot_autograd"]["autograd_cache_bypass"]
+
+
+def guard(check: Callable[[], bool], text: str) -> None:
+    """Makes Dynamo compile again, for the frame that it compiles now, once ``check()`` is false; ``text`` says why."""
+    context = TracingContext.try_get()
+    if context is None:
+        return
+
+    def create(builder: Any, _: Guard) -> None:
+        builder.guard_manager.root.add_lambda_guard(lambda _: check(), [text], None)
+
+    context.guards_context.dynamo_guards.add(Guard(GlobalStateSource(), create))
 
 
 def break_count() -> int:

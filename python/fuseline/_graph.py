@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import sympy
@@ -233,11 +233,11 @@ def origin(node: Node) -> tuple[str, str]:
 KINDS = {"placeholder": "input", "get_attr": "attribute", "output": "output"}
 
 
-def symbols(nodes: list[Node]) -> dict[str, tuple[int | None, int | None]]:
-    """Bounds of the symbols that sizes use."""
+def symbols(values: Iterable[Any]) -> dict[str, tuple[int | None, int | None]]:
+    """Bounds of the symbols that the values' sizes use."""
     found: dict[str, tuple[int | None, int | None]] = {}
-    for node in nodes:
-        for value in _leaves(node.meta.get("val")):
+    for outer in values:
+        for value in _leaves(outer):
             sizes = [*value.shape, *value.stride()] if isinstance(value, torch.Tensor) and is_plain(value) else [value]
             for size in sizes:
                 if isinstance(size, torch.SymInt):
@@ -284,4 +284,5 @@ def form(module: GraphModule, name: str) -> dict[str, Any]:
             "source": source,
         }
 
-    return {"version": _native.FORM, "name": name, "symbols": symbols(nodes), "nodes": [data(n) for n in nodes]}
+    sizes = symbols(n.meta.get("val") for n in nodes)
+    return {"version": _native.FORM, "name": name, "symbols": sizes, "nodes": [data(n) for n in nodes]}

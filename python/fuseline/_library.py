@@ -65,7 +65,10 @@ class Kernels:
             args = [None if dtype is None else next(found) for dtype in dtypes]
             return _listed(self.reference(*args, *constants))
 
-        return _symbols.trace(function, given)
+        graph = _symbols.trace(function, given)
+        for node in graph.graph.nodes:
+            node.meta["original_aten"] = self.name
+        return graph
 
     def _sizes(self, tensors: Sequence[torch.Tensor | None]) -> dict[str, int]:
         sizes: dict[str, int] = {}

@@ -25,7 +25,7 @@ def in_torch(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def recording(*arguments: Any) -> Any:
         run = compile_graph(*arguments)
-        found.extend(str(remark) for remark in run.remarks())
+        found.extend(str(remark) for remark in run.runner.remarks())
         return run
 
     monkeypatch.setattr(_backend, "compile_graph", recording)

@@ -244,10 +244,13 @@ def test_one_launch(name: str) -> None:
     outcome(ours, inputs)
     modules = {"rms": _norm, "lay": _norm, "swi": _activation, "geg": _activation, "los": _loss}
     for value in vars(modules[name[:3]]).values():
-        for runner in getattr(getattr(value, "kernels", None), "runners", {}).values():
+        for artifact in getattr(getattr(value, "kernels", None), "runners", {}).values():
+            runner = artifact.runner
             kernels = runner.kernels()
             assert not runner.remarks(), runner.remarks()
-            assert len(kernels) == 1 and len(kernels[0]) == 1, kernels
+            # The backward of a weighted loss sums the weights of the classes in a kernel of its own.
+            most = 2 if name == "loss" else 1
+            assert len(kernels) == 1 and len(kernels[0]) <= most, kernels
 
 
 def test_only_row_statistics_are_saved() -> None:

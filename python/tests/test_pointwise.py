@@ -23,7 +23,7 @@ def check(f: Callable[..., Results], *tensors: Tensor, tolerance: float | None =
     """Compiles `f` alone and holds it against eager: bit for bit, or within a relative and absolute tolerance."""
     graph = make_fx(lambda *t: list(f(*t)), tracing_mode="fake")(*tensors)
     run: Any = _backend.compile_graph(graph, Options(), "lowering")
-    assert run.remarks() == []
+    assert run.runner.remarks() == []
     for i, (got, want) in enumerate(zip(run(list(tensors)), f(*tensors), strict=True)):
         assert (got.dtype, got.shape, got.stride()) == (want.dtype, want.shape, want.stride()), f"result {i}"
         if tolerance is None:

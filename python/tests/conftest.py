@@ -39,8 +39,20 @@ def pytest_report_header() -> str:
     return f"fuseline: backend {NAME}, torch {torch.__version__}"
 
 
+def known_failures() -> dict[str, str]:
+    """Tests that fail today, with the reason: lines `FILE::TEST  # reason` of `known_failures.txt`."""
+    lines = (Path(__file__).parent / "known_failures.txt").read_text().splitlines()
+    pairs = (line.partition("  # ") for line in lines if line and not line.startswith("#"))
+    return {test.strip(): reason for test, _, reason in pairs}
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skips what is marked `full` unless the command line asks for it."""
+    """Marks known failures, and skips what is marked `full` unless the command line asks for it."""
+    known = known_failures()
+    for item in items:
+        reason = known.get(f"{item.path.name}::{item.name}")
+        if reason is not None:
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=False))
     if config.getoption("--full"):
         return
     for item in items:

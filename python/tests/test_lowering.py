@@ -216,10 +216,11 @@ def test_draws_equal_their_eager_kernels(in_torch: list[str]) -> None:
     from fuseline import _random_ops
 
     def draws(seed: Tensor) -> Results:
-        return tuple(op([5, 7], seed, 3) for op in (_random_ops.RAND_BITS, _random_ops.RAND_UNIFORM, _random_ops.RAND_NORMAL))
+        kinds = (_random_ops.RAND_BITS, _random_ops.RAND_UNIFORM, _random_ops.RAND_NORMAL)
+        return tuple(op([5, 7], seed, 3) for op in kinds)
 
     seed = torch.tensor(2**40 + 17)
     have = torch.compile(draws, backend=fuseline.backend, fullgraph=True)(seed)
     assert in_torch == [], "\n".join(in_torch)
-    for (a, b), tolerant in zip(zip(have, draws(seed), strict=True), (False, False, True)):
+    for a, b, tolerant in zip(have, draws(seed), (False, False, True), strict=True):
         same(a, b, tolerant)

@@ -230,6 +230,27 @@ def origin(node: Node) -> tuple[str, str]:
     return (parts[1] if len(parts) > 1 and parts[0] in ("aten", "prims", "fuseline") else name), source
 
 
+VAGUE = {"aten._embedding_bag.default", "aten._embedding_bag_forward_only.default"}
+"""Operators whose results after the first have other shapes than tracing says, by mode and dtype."""
+
+
+def is_vague(node: Node) -> bool:
+    """Whether it picks a result whose traced type does not hold."""
+    picks = node.target is operator.getitem and isinstance(node.args[0], Node)
+    return picks and node.args[1] != 0 and target_name(node.args[0].target) in VAGUE
+
+
+def node_data(node: Node, value: object, storages: Storages) -> Any:
+    """What a node gives, plain only where its traced type holds."""
+    data = value_data(value, storages)
+    if is_vague(node):
+        data["tensor"]["plain"] = False
+    elif target_name(node.target) in VAGUE:
+        for one in data["list"][1:]:
+            one["tensor"]["plain"] = False
+    return data
+
+
 KINDS = {"placeholder": "input", "get_attr": "attribute", "output": "output"}
 
 
@@ -278,7 +299,7 @@ def form(module: GraphModule, name: str) -> dict[str, Any]:
             "target": target_name(node.target),
             "args": arguments(node, numbers.__getitem__),
             "operands": [numbers[n] for n in node.all_input_nodes],
-            "value": value_data(value, storages),
+            "value": node_data(node, value, storages),
             "effect": has_effect(node),
             "op": op,
             "source": source,

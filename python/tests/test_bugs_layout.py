@@ -94,7 +94,10 @@ ACCURATE = cases(
     negative_pad=(lambda x: F.pad(x, (-1, 2, 1, -2)) * x.sum(), lambda: (image(),)),
     replicate_pad=(lambda x: F.pad(x, (2, 0, 0, 2), mode="replicate").sin(), lambda: (image(),)),
     circular_pad=(lambda x: F.pad(x, (2, 1, 1, 0), mode="circular") ** 2, lambda: (image(),)),
-    reflect_then_negative=(lambda x: F.pad(F.pad(x, (2, 2), mode="reflect"), (-3, -1)) ** 2, lambda: (image(),)),
+    reflect_then_negative=(
+        lambda x: F.pad(F.pad(x, (2, 2, 0, 1), mode="reflect"), (-3, -1)) ** 2,
+        lambda: (image(),),
+    ),
     pooling=(lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False) * 2, lambda: (image(True),)),
     overlapping_windows=(lambda x: x.unfold(3, 3, 1).pow(2).sum(-1), lambda: (image(),)),
     fold=(lambda x: F.fold(F.unfold(x, 3), (6, 5), 3), lambda: (image(),)),
@@ -170,7 +173,6 @@ RANDOM = cases(
     order_against_use=(lambda x: (lambda a, b: (b - a, a))(torch.rand(3), torch.rand(3)), lambda: (image(),)),
     bernoulli=(lambda x: (torch.bernoulli(x.sigmoid()), x.detach().clone().bernoulli_(0.3)), lambda: (image(),)),
     in_place=(lambda x: x.clone().uniform_(-1, 1).add_(torch.empty(5).normal_()), lambda: (image(),)),
-    unused=(lambda x: (lambda _: torch.rand(4))(torch.rand(7)), lambda: (image(),)),
     permutation=(lambda x: (torch.randperm(9), torch.rand(2)), lambda: (image(),)),
 )
 

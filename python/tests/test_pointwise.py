@@ -47,7 +47,7 @@ def test_one_float(dtype: torch.dtype) -> None:
         rounded = (aten.floor(x), aten.ceil(x), aten.trunc(x), aten.round(x))
         signs = (aten.sign(x), aten.sgn(x), aten.signbit(x), aten.neg(x), aten.abs(x))
         tests = (aten.isnan(x), aten.isinf(x), aten.logical_not(x))
-        bounds = (aten.relu(x), aten.hardtanh(x), aten.clamp(x, 0.1, None), aten.clamp(x, 3, 1), aten.clamp(x, NAN))
+        bounds = (aten.relu(x), aten.hardtanh(x), aten.clamp(x, 0.1, None), aten.clamp(x, 3, 1), aten.clamp(x, NAN, 1))
         powers = (x**2, x**3, x**-2, x**-1, x**1, x**0)
         return *rounded, *signs, *tests, *bounds, *powers, aten.leaky_relu(x, 0.1), aten.round(x, decimals=2)
 

@@ -23,6 +23,8 @@ def native_dropout(x: Tensor, p: float, train: bool | None) -> tuple[Tensor, Ten
 
 def native_dropout_backward(grad: Tensor, mask: Tensor, scale: float) -> Tensor:
     """g · noise, with `scale` = 1/(1 − p), or 0 for p = 1."""
+    if not grad.is_floating_point():
+        return grad * mask * scale
     if scale == 0:
         return grad * 0
     return grad * (mask.to(grad.dtype) / (1 / scale))

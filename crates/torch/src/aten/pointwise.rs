@@ -64,6 +64,7 @@ fn unary_lookup(target: &str) -> Option<Lower> {
         _ if row(ROUNDINGS, target).is_some() => rounding,
         "aten.positive.default" => |c| Ok(vec![c.tensor("self")?]),
         "aten.sign.default" | "aten.sgn.default" => sign,
+        "aten.frac.default" => fraction,
         "aten.log10.default" => log10,
         _ => return None,
     })
@@ -90,6 +91,13 @@ fn unary(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
 fn rounding(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
     let (op, x) = (row_of(c, ROUNDINGS)?, tensor(c, "self")?);
     Ok(vec![if c.b.dtype(x).is_float() { c.b.map(op, &[x])? } else { x }])
+}
+
+/// x less its whole part: +0 for whole numbers, and for −0.
+fn fraction(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
+    let x = tensor(c, "self")?;
+    let whole = c.b.map(S::Trunc, &[x])?;
+    Ok(vec![c.b.map(S::Sub, &[x, whole])?])
 }
 
 /// (x > 0) − (x < 0), so NaN gives 0.

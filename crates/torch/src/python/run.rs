@@ -7,14 +7,13 @@ use driver::{Deviation, Tolerance};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{IntoPyDict, PyList, PyTuple};
 use runtime::Buffer;
 
 use super::bind::{Dims, Sized, number, numbers};
 use super::profile::Ranges;
-use super::runner::{Call, Given, Input, Part, Runner, Slot};
+use super::runner::{Call, Given, Input, Part, Promised, Runner, Slot};
 use super::{deviation_error, memory, python_error};
-use crate::layout::Layout;
 use crate::program::Shown;
 
 /// How a call runs.
@@ -61,7 +60,7 @@ impl<'py, 'r> Run<'py, 'r> {
                 self.dims.insert(var, value.extract()?);
             }
             if let Some(slot) = argument.slot {
-                self.values[slot] = Some(self.conforming(value, argument.layout.as_ref())?);
+                self.values[slot] = Some(self.conforming(value, argument.promised.as_ref())?);
             }
         }
         for (_, slot, value) in &self.runner.attributes {
@@ -96,9 +95,9 @@ impl<'py, 'r> Run<'py, 'r> {
         memory::view(base, &size, &stride, number(&self.dims, &shown.offset)?)
     }
 
-    /// The tensor with the strides that tracing promised: itself, or a copy.
-    fn conforming(&self, tensor: Bound<'py, PyAny>, layout: Option<&Layout>) -> PyResult<Bound<'py, PyAny>> {
-        let Some(layout) = layout.filter(|_| !tensor.is_none()) else { return Ok(tensor) };
+    /// The tensor with the dtype and strides that tracing promised: itself, or a copy.
+    fn conforming(&self, tensor: Bound<'py, PyAny>, promised: Option<&Promised>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(Promised { layout, dtype }) = promised.filter(|_| !tensor.is_none()) else { return Ok(tensor) };
         let (size, stride) = (numbers(&self.dims, &layout.shape)?, numbers(&self.dims, &layout.strides)?);
         let real: Vec<i64> = tensor.getattr(intern!(self.py, "shape"))?.extract()?;
         if real != size {
@@ -106,10 +105,14 @@ impl<'py, 'r> Run<'py, 'r> {
         }
         let real: Vec<i64> = tensor.call_method0(intern!(self.py, "stride"))?.extract()?;
         let matters = |((n, a), b): ((&i64, &i64), &i64)| *n > 1 && a != b;
-        if size.contains(&0) || !size.iter().zip(&real).zip(&stride).any(matters) {
+        let wanted = memory::torch_dtype(self.py, *dtype)?;
+        let converts = !tensor.getattr(intern!(self.py, "dtype"))?.is(&wanted);
+        let moves = !size.contains(&0) && size.iter().zip(&real).zip(&stride).any(matters);
+        if !converts && !moves {
             return Ok(tensor);
         }
-        let copy = tensor.call_method1(intern!(self.py, "new_empty_strided"), (size, stride))?;
+        let keywords = [("dtype", wanted)].into_py_dict(self.py)?;
+        let copy = tensor.call_method(intern!(self.py, "new_empty_strided"), (size, stride), Some(&keywords))?;
         copy.call_method1(intern!(self.py, "copy_"), (&tensor,))
     }
 
@@ -225,11 +228,11 @@ impl<'py, 'r> Run<'py, 'r> {
         if let Some(var) = call.integer {
             self.dims.insert(var, result.extract()?);
         }
-        for (i, slot, layout) in &call.items {
-            self.values[*slot] = Some(self.conforming(result.get_item(*i)?, layout.as_ref())?);
+        for (i, slot, promised) in &call.items {
+            self.values[*slot] = Some(self.conforming(result.get_item(*i)?, promised.as_ref())?);
         }
-        if let Some((slot, layout)) = &call.result {
-            self.values[*slot] = Some(self.conforming(result, layout.as_ref())?);
+        if let Some((slot, promised)) = &call.result {
+            self.values[*slot] = Some(self.conforming(result, promised.as_ref())?);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use base::{Config, Remark, Result};
 use driver::{Executable, Module};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use scalar::{Sym, Var};
+use scalar::{DType, Sym, Var};
 
 use super::bind::Bindings;
 use super::run::{Mode, Run};
@@ -53,10 +53,10 @@ pub(super) struct Call {
     pub(super) node: Id,
     pub(super) function: Option<Py<PyAny>>,
     pub(super) operands: Vec<Given>,
-    /// Where the whole result goes, if anything reads it as it is, and its layout if generated kernels may.
-    pub(super) result: Option<(Slot, Option<Layout>)>,
-    /// Results by index, for those that are read, with their layouts.
-    pub(super) items: Vec<(usize, Slot, Option<Layout>)>,
+    /// Where the whole result goes, if anything reads it as it is, and what generated kernels may rely on.
+    pub(super) result: Option<(Slot, Option<Promised>)>,
+    /// Results by index, for those that are read, with what generated kernels may rely on.
+    pub(super) items: Vec<(usize, Slot, Option<Promised>)>,
     /// Symbols that the shapes of results define: result, axis, symbol.
     pub(super) defines: Vec<(usize, usize, Var)>,
     /// A symbol that an integer result defines.
@@ -85,8 +85,8 @@ pub(super) enum Work {
 pub(super) struct Argument {
     pub(super) slot: Option<Slot>,
     pub(super) symbol: Option<Var>,
-    /// The layout to bring it to, for one that Dynamo's guards do not cover.
-    pub(super) layout: Option<Layout>,
+    /// What to bring it to, for one that Dynamo's guards do not cover.
+    pub(super) promised: Option<Promised>,
 }
 
 /// A compiled FX graph: called with one list of arguments, which it clears.
@@ -149,9 +149,16 @@ impl Slots {
     }
 }
 
-/// The layout of a tensor that generated kernels may read.
-fn plain_layout(t: &fx::Tensor) -> Option<Layout> {
-    if t.plain { layout_of(t).ok() } else { None }
+/// What tracing promised of a tensor, where generated kernels may read it as that.
+pub(super) struct Promised {
+    pub(super) layout: Layout,
+    pub(super) dtype: DType,
+}
+
+impl Promised {
+    fn of(t: &fx::Tensor) -> Option<Promised> {
+        if t.plain { Some(Promised { layout: layout_of(t).ok()?, dtype: DType::parse(&t.dtype)? }) } else { None }
+    }
 }
 
 fn symbol(value: &Value) -> Option<Var> {
@@ -207,19 +214,19 @@ impl Runner {
         let results: Vec<Given> = program.results.iter().map(|p| slots.given(&fx, p)).collect();
         for step in &mut work {
             if let Work::Call(call) = step {
-                let layout = |i| tensor_at(&fx.nodes[call.node].value, i).and_then(plain_layout);
-                call.result = slots.objects.get(&call.node).map(|&slot| (slot, layout(0)));
+                let promised = |i| tensor_at(&fx.nodes[call.node].value, i).and_then(Promised::of);
+                call.result = slots.objects.get(&call.node).map(|&slot| (slot, promised(0)));
                 let node = &fx.nodes[call.node];
                 let base = |index| Base { node: call.node, index };
-                let item = |(i, _)| Some((i, *slots.bases.get(&base(i))?, layout(i)));
+                let item = |(i, _)| Some((i, *slots.bases.get(&base(i))?, promised(i)));
                 call.items = node.value.numbered().into_iter().filter_map(item).collect();
                 call.defines = definitions(&node.value);
             }
         }
         let argument = |(id, node): (Id, &fx::Node)| {
             let tangent = node.name.starts_with("tangents");
-            let layout = if tangent { node.value.tensor().and_then(plain_layout) } else { None };
-            Argument { slot: slots.objects.get(&id).copied(), symbol: symbol(&node.value), layout }
+            let promised = if tangent { node.value.tensor().and_then(Promised::of) } else { None };
+            Argument { slot: slots.objects.get(&id).copied(), symbol: symbol(&node.value), promised }
         };
         let of_kind = |kind| fx.nodes.iter().enumerate().filter(move |(_, n)| n.kind == kind);
         let arguments = of_kind(Kind::Input).map(argument).collect();

@@ -18,8 +18,8 @@ pub(super) fn lookup(target: &str) -> Option<Lower> {
         "aten.remainder.Tensor" | "aten.remainder.Scalar" | "aten.remainder.Scalar_Tensor" => |c| remainder(c, S::Mod),
         "aten.maximum.default" => |c| plain(c, S::Max),
         "aten.minimum.default" => |c| plain(c, S::Min),
-        "aten.fmax.default" => |c| extremum_of_numbers(c, S::Max),
-        "aten.fmin.default" => |c| extremum_of_numbers(c, S::Min),
+        "aten.fmax.default" => |c| extremum_of_numbers(c, S::Lt),
+        "aten.fmin.default" => |c| extremum_of_numbers(c, S::Gt),
         "aten.atan2.default" => |c| plain(c, S::Atan2),
         "aten.pow.Tensor_Tensor" | "aten.pow.Scalar" => power,
         "aten.pow.Tensor_Scalar" => constant_power,
@@ -37,12 +37,14 @@ fn plain(c: &mut Ctx<'_>, op: S) -> Result<Vec<NodeId>> {
     Ok(vec![c.b.map(op, &args)?])
 }
 
-/// Greater or lesser of two, NaN only if both are.
-fn extremum_of_numbers(c: &mut Ctx<'_>, op: S) -> Result<Vec<NodeId>> {
+/// The second of two where the first is beyond it, NaN only if both are. Of equal zeros eager takes the first, in bf16 the second.
+fn extremum_of_numbers(c: &mut Ctx<'_>, beyond: S) -> Result<Vec<NodeId>> {
     let values = values(c, ["self", "other"])?;
     let dtype = c.dtype()?;
     let [a, b] = spread(c, &values, dtype)?;
-    let best = c.b.map(op, &[a, b])?;
+    let (a, b) = if dtype == DType::BF16 { (b, a) } else { (a, b) };
+    let takes = c.b.map(beyond, &[a, b])?;
+    let best = c.b.map(S::Select, &[takes, b, a])?;
     if !dtype.is_float() {
         return Ok(vec![best]);
     }
@@ -89,11 +91,18 @@ fn scaling_dtype(c: &Ctx<'_>, other: &Value, dtype: DType) -> DType {
     }
 }
 
+/// `self` rounded to the dtype, and `other`, in the dtype in which torch multiplies or divides by it.
+fn scaling(c: &mut Ctx<'_>, [left, right]: &[Value; 2], dtype: DType) -> Result<[NodeId; 2]> {
+    let math = scaling_dtype(c, right, dtype);
+    let [a] = spread(c, std::array::from_ref(left), dtype)?;
+    let [b] = spread(c, std::array::from_ref(right), math)?;
+    Ok([c.cast(a, math)?, b])
+}
+
 fn scaled(c: &mut Ctx<'_>, op: S) -> Result<Vec<NodeId>> {
     let values = values(c, ["self", "other"])?;
     let dtype = c.dtype()?;
-    let math = scaling_dtype(c, &values[1], dtype);
-    let args = spread(c, &values, math)?;
+    let args = scaling(c, &values, dtype)?;
     let y = c.b.map(op, &args)?;
     Ok(vec![c.cast(y, dtype)?])
 }
@@ -114,8 +123,7 @@ fn whole_quotient(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
     if !dtype.is_float() {
         return integer_quotient(c, S::Div, &values);
     }
-    let math = scaling_dtype(c, &values[1], dtype);
-    let args = spread(c, &values, math)?;
+    let args = scaling(c, &values, dtype)?;
     let quotient = c.b.map(S::Div, &args)?;
     let whole = c.b.map(S::Trunc, &[quotient])?;
     Ok(vec![c.cast(whole, dtype)?])
@@ -128,11 +136,10 @@ fn floor_quotient(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
     if !dtype.is_float() {
         return integer_quotient(c, S::FloorDiv, &values);
     }
-    let math = scaling_dtype(c, &values[1], dtype);
-    if math != dtype.accumulator() {
+    if scaling_dtype(c, &values[1], dtype) != dtype.accumulator() {
         return Err(c.unsupported(format!("tensors of {dtype}: torch rounds some intermediates and some not")));
     }
-    let args = spread(c, &values, math)?;
+    let args = scaling(c, &values, dtype)?;
     let quotient = c.b.map(S::FloorDiv, &args)?;
     Ok(vec![c.cast(quotient, dtype)?])
 }

@@ -105,24 +105,39 @@ fn clamp(c: &mut Ctx<'_>, low: &str, high: &str) -> Result<Vec<NodeId>> {
     bounded(c, low, high)
 }
 
-/// min(max(x, low), high); NaN stays, and a NaN bound wins.
+/// min(max(x, low), high). A number replaces `x` only where `x` is beyond it, so zeros keep their sign and NaN stays; two
+/// numbers of which one is NaN give NaN. Of tensors, NaN wins.
 fn bounded(c: &mut Ctx<'_>, low: Option<Bound>, high: Option<Bound>) -> Result<Vec<NodeId>> {
     let (x, dtype) = (tensor(c, "self")?, c.dtype()?);
     let [mut x] = spread(c, &[Value::Tensor(x)], dtype)?;
-    for (op, bound) in [(S::Max, low), (S::Min, high)] {
-        let limit = match bound {
-            None => continue,
-            Some(Bound::Tensor(t)) => Value::Tensor(t),
-            Some(Bound::Number(n)) if fits(&n, dtype) => Value::Number(n),
+    if let (Some(Bound::Number(a)), Some(Bound::Number(b))) = (&low, &high)
+        && (is_nan(a) || is_nan(b))
+    {
+        return Ok(vec![float_like(c, x, f64::NAN)?]);
+    }
+    for (beyond, nearer, bound) in [(S::Lt, S::Max, low), (S::Gt, S::Min, high)] {
+        x = match bound {
+            None => x,
+            Some(Bound::Tensor(t)) => {
+                let [limit] = spread(c, &[Value::Tensor(t)], dtype)?;
+                c.b.map(nearer, &[x, limit])?
+            }
+            Some(Bound::Number(n)) if fits(&n, dtype) => {
+                let limit = like(c, x, &n)?;
+                let outside = c.b.map(beyond, &[x, limit])?;
+                c.b.map(S::Select, &[outside, limit, x])?
+            }
             Some(Bound::Number(n)) => return Err(c.unsupported(format!("bound {n:?} is no {dtype}"))),
         };
-        let [limit] = spread(c, &[limit], dtype)?;
-        x = c.b.map(op, &[x, limit])?;
     }
     Ok(vec![x])
 }
 
-/// Whether torch converts the number to the dtype without a complaint of overflow.
+fn is_nan(number: &Number) -> bool {
+    matches!(number, Number::Float(v) if v.is_nan())
+}
+
+/// Whether torch converts the number to the dtype without a complaint of overflow. What a single NaN does differs by version.
 fn fits(number: &Number, dtype: DType) -> bool {
     match number {
         Number::Bool(_) => true,
@@ -135,7 +150,7 @@ fn fits(number: &Number, dtype: DType) -> bool {
                 DType::F32 => f64::from(f32::MAX),
                 _ => f64::MAX,
             };
-            !v.is_finite() || v.abs() <= most
+            v.is_infinite() || v.abs() <= most
         }
         Number::Sym(_) => dtype == DType::I64 || dtype.is_float() && dtype != DType::F16,
         Number::Float(_) => false,

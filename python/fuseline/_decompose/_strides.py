@@ -1,0 +1,68 @@
+"""Strides of eager's kernels where the formulas of a decomposition would keep other ones."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._ops import OpOverload
+from torch.utils import _pytree as pytree
+
+aten = torch.ops.aten
+
+CONTIGUOUS = (
+    aten._softmax.default,
+    aten._log_softmax.default,
+    aten._softmax_backward_data.default,
+    aten._log_softmax_backward_data.default,
+    aten.native_layer_norm.default,
+    aten.log_sigmoid_forward.default,
+    aten.mse_loss_backward.default,
+    aten.smooth_l1_loss_backward.default,
+    aten.nll_loss2d_backward.default,
+)
+"""Operators whose results are contiguous whatever the operands' strides."""
+
+AS_FIRST = (
+    aten.native_group_norm.default,
+    aten._native_batch_norm_legit_functional.default,
+    aten._native_batch_norm_legit.no_stats,
+    aten._native_batch_norm_legit_no_training.default,
+    aten.channel_shuffle.default,
+)
+"""Operators whose first result is channels last where the first operand is, else contiguous."""
+
+_CHANNELS_LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
+
+
+def _format_of(x: Tensor) -> torch.memory_format:
+    wanted = _CHANNELS_LAST.get(x.dim())
+    if wanted is None or x.is_contiguous() or not x.is_contiguous(memory_format=wanted):
+        return torch.contiguous_format
+    return wanted
+
+
+def _contiguous(f: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(f)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return pytree.tree_map_only(Tensor, Tensor.contiguous, f(*args, **kwargs))
+
+    return run
+
+
+def _as_first(f: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(f)
+    def run(x: Tensor, *args: Any, **kwargs: Any) -> Any:
+        result = f(x, *args, **kwargs)
+        wanted = _format_of(x)
+        if isinstance(result, Tensor):
+            return result.contiguous(memory_format=wanted)
+        return (result[0].contiguous(memory_format=wanted), *result[1:])
+
+    return run
+
+
+def with_eager_strides(table: dict[OpOverload, Callable[..., Any]]) -> dict[OpOverload, Callable[..., Any]]:
+    """The table with the results of those operators brought to eager's strides."""
+    return table | {op: _contiguous(table[op]) for op in CONTIGUOUS} | {op: _as_first(table[op]) for op in AS_FIRST}

@@ -1,0 +1,82 @@
+"""Decompositions give results of eager's strides, whatever the strides of their operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from comparing import strides_differ
+from fuseline import _decompose
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+aten = torch.ops.aten
+SHAPE = (3, 4, 5, 6)
+
+LAYOUTS: dict[str, Callable[[], Tensor]] = {
+    "contiguous": lambda: torch.rand(SHAPE),
+    "transposed": lambda: torch.rand(SHAPE[::-1]).permute(3, 2, 1, 0),
+    "channels_last": lambda: torch.rand(SHAPE).to(memory_format=torch.channels_last),
+    "expanded": lambda: torch.rand(1, *SHAPE[1:]).expand(SHAPE),
+    "stepped": lambda: torch.rand(3, 4, 5, 12)[..., ::2],
+}
+
+
+def laid_out(x: Tensor) -> Tensor:
+    """`x` as group norm's kernel takes it: contiguous or channels last."""
+    return x if x.is_contiguous(memory_format=torch.channels_last) else x.contiguous()
+
+
+STATISTICS = (torch.rand(4), torch.rand(4) + 0.5)
+INDEX = torch.tensor([0, 2])
+PIXELS = torch.randint(4, (3, 5, 6))
+
+CALLS: dict[str, tuple[object, Callable[[Tensor], tuple]]] = {
+    "softmax": (aten._softmax.default, lambda x: (x, 1, False)),
+    "log_softmax": (aten._log_softmax.default, lambda x: (x, -1, False)),
+    "softmax_backward": (aten._softmax_backward_data.default, lambda x: (x, x, 1, x.dtype)),
+    "log_softmax_backward": (aten._log_softmax_backward_data.default, lambda x: (x, x, 1, x.dtype)),
+    "layer_norm": (aten.native_layer_norm.default, lambda x: (x, [6], torch.rand(6), torch.rand(6), 1e-5)),
+    "group_norm": (
+        aten.native_group_norm.default,
+        lambda x: (laid_out(x), torch.rand(4), torch.rand(4), 3, 4, 30, 2, 1e-5),
+    ),
+    "batch_norm": (
+        aten._native_batch_norm_legit_no_training.default,
+        lambda x: (x, torch.rand(4), torch.rand(4), *STATISTICS, 0.1, 1e-5),
+    ),
+    "silu": (aten.silu.default, lambda x: (x,)),
+    "silu_backward": (aten.silu_backward.default, lambda x: (x, x)),
+    "gelu": (aten.gelu.default, lambda x: (x,)),
+    "gelu_backward": (aten.gelu_backward.default, lambda x: (x, x)),
+    "sigmoid_backward": (aten.sigmoid_backward.default, lambda x: (x, x)),
+    "tanh_backward": (aten.tanh_backward.default, lambda x: (x, x)),
+    "lerp": (aten.lerp.Scalar, lambda x: (x, x, 0.3)),
+    "mse_loss": (aten.mse_loss.default, lambda x: (x, x, 0)),
+    "mse_loss_backward": (aten.mse_loss_backward.default, lambda x: (torch.rand(()), x, x, 1)),
+    "smooth_l1_loss": (aten.smooth_l1_loss.default, lambda x: (x, x, 0, 1.0)),
+    "smooth_l1_loss_backward": (aten.smooth_l1_loss_backward.default, lambda x: (torch.rand(()), x, x, 1, 1.0)),
+    "nll_loss2d_backward": (
+        aten.nll_loss2d_backward.default,
+        lambda x: (torch.rand(()), x.contiguous(), PIXELS, None, 1, -100, torch.tensor(90.0)),
+    ),
+    "log_sigmoid": (aten.log_sigmoid_forward.default, lambda x: (x,)),
+    "softplus": (aten.softplus.default, lambda x: (x,)),
+    "channel_shuffle": (aten.channel_shuffle.default, lambda x: (x, 2)),
+    "index_fill": (aten.index_fill.int_Scalar, lambda x: (x, 2, INDEX, 7)),
+    "masked_fill": (aten.masked_fill.Scalar, lambda x: (x, x > 0.5, 7)),
+    "dropout_backward": (aten.native_dropout_backward.default, lambda x: (x, x > 0.5, 2.0)),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", CALLS)
+def test_strides_of_eager(name: str, layout: str) -> None:
+    """The operator and its decomposition lay their results out alike."""
+    op, arguments = CALLS[name]
+    given = arguments(LAYOUTS[layout]())
+    eager, ours = tree_leaves(op(*given)), tree_leaves(_decompose.table()[op](*given))
+    for e, o in zip(eager, ours, strict=True):
+        assert o.shape == e.shape
+        assert not strides_differ(o, e), f"ours {o.stride()}, eager {e.stride()}"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import fuseline
 import pytest
 import torch
-from backend import compiled
+from backend import NAME, compiled
 
 transformers = pytest.importorskip("transformers")
 
@@ -60,3 +61,24 @@ def test_same_tokens(build: Any, sampled: bool) -> None:
         ours = [tokens_of(model, prompt, sampled) for prompt in prompts]
     for a, b in zip(ours, eager, strict=True):
         assert torch.equal(a, b)
+
+
+def decode_bytes(length: int) -> float:
+    """Bytes that the kernels of one decoding step read and write, with caches of `length` positions."""
+    torch.manual_seed(15)
+    torch._dynamo.reset()
+    model = gpt2().eval()
+    prompt = torch.randint(1, 211, (2, 5))
+    cache = transformers.StaticCache(config=model.config, max_cache_len=length)
+    with torch.no_grad():
+        model(prompt, past_key_values=cache)
+        compiled(model.forward, fullgraph=True)(prompt[:, :1], past_key_values=cache)
+    [graph] = fuseline.report().graphs
+    assert all("scaled_dot_product" in extern["target"] for extern in graph.externs)
+    return sum(kernel["read_bytes"] + kernel["written_bytes"] for kernel in graph.kernels)
+
+
+@pytest.mark.skipif(NAME != "fuseline", reason="counts our kernels' bytes")
+def test_cache_write_costs_its_slice() -> None:
+    """A cache that is longer by a position costs its part of the mask, and no copy of keys or values (512 bytes each)."""
+    assert decode_bytes(56) - decode_bytes(8) < 48 * 32

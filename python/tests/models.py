@@ -162,9 +162,7 @@ TEXT = [
     hugging("Bloom", "ForCausalLM", causal, vocab_size=WORDS, n_layer=1, hidden_size=1024, n_head=16),
     hugging("Falcon", "ForCausalLM", causal, hidden_size=1024, num_attention_heads=16, **SMALL),
     hugging("Mamba", "ForCausalLM", causal, **SMALL),
-    hugging(
-        "T5", "ForConditionalGeneration", translation, vocab_size=WORDS, num_layers=1, decoder_start_token_id=0
-    ),
+    hugging("T5", "ForConditionalGeneration", translation, vocab_size=WORDS, num_layers=1, decoder_start_token_id=0),
     hugging("Bart", "ForConditionalGeneration", translation, vocab_size=WORDS, encoder_layers=1, decoder_layers=1),
 ]
 

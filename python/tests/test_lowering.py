@@ -206,6 +206,23 @@ def test_operators_are_lowered_and_equal_eager(
             raise AssertionError(f"{name}, result {i}: {e}") from e
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x.as_strided((6, 6, 4), (1, 6, 36)) + 1,
+        lambda x: x.as_strided((3, 5), (7, 2), 11) + 1,
+        lambda x: x.transpose(0, 2).as_strided((4, 2), (0, 3)) + 1,
+        lambda x: x.as_strided_scatter(x[0, :, 0], (6,), (9,), 2),
+        lambda x: x.as_strided_scatter(x.transpose(0, 1), (6, 4, 6), (24, 6, 1)),
+    ],
+    ids=["whole", "gaps", "repeated", "scattered", "replaced"],
+)
+def test_strided_views_of_fixed_sizes(view: Callable[[Tensor], Tensor]) -> None:
+    x = torch.randn(4, 6, 6)
+    same(torch.compile(view, backend=fuseline.backend, fullgraph=True, dynamic=False)(x), view(x), False)
+    assert fuseline.report().graphs[-1].externs == []
+
+
 def test_an_index_out_of_range_is_an_index_error() -> None:
     compiled = torch.compile(lambda x, i: x[i] + 1, backend=fuseline.backend)
     with pytest.raises(IndexError, match="out of range"):

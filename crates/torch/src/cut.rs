@@ -198,10 +198,11 @@ impl<'a> Cutter<'a> {
                 operands.insert(o, operand);
             }
         }
+        let fx = self.fx;
         let Level { builder, integers, reads, .. } = self.level(level);
         let known = integers.inputs.len();
         builder.push_origin(graph::Origin { op: node.op.clone(), source: node.source.clone() });
-        let results = lower(&mut Ctx::new(builder, node, &operands, integers)).and_then(|r| checked(builder, node, r));
+        let results = lower(&mut Ctx::new(builder, fx, node, &operands, integers)).and_then(|r| checked(builder, node, r));
         builder.pop_origin();
         for (s, _) in &integers.inputs[known..] {
             reads.push(Read::Integer(s.clone()));

@@ -6,7 +6,9 @@ use base::{Error, Result};
 use graph::{Builder, NodeId, compose};
 use scalar::{DType, Scalar, Shape, Sym, Var};
 
+use crate::cut::layout_of;
 use crate::fx::{self, Arg, Id};
+use crate::layout::Layout;
 
 /// A value as a lowering reads it.
 #[derive(Clone, Debug)]
@@ -54,6 +56,7 @@ impl Values {
 pub(crate) struct Ctx<'a> {
     /// The graph that is built.
     pub(crate) b: &'a mut Builder,
+    fx: &'a fx::Graph,
     node: &'a fx::Node,
     operands: &'a BTreeMap<Id, Operand>,
     values: &'a mut Values,
@@ -62,11 +65,12 @@ pub(crate) struct Ctx<'a> {
 impl<'a> Ctx<'a> {
     pub(crate) fn new(
         b: &'a mut Builder,
+        fx: &'a fx::Graph,
         node: &'a fx::Node,
         operands: &'a BTreeMap<Id, Operand>,
         values: &'a mut Values,
     ) -> Ctx<'a> {
-        Ctx { b, node, operands, values }
+        Ctx { b, fx, node, operands, values }
     }
 
     /// The op with its overload.
@@ -105,6 +109,13 @@ impl<'a> Ctx<'a> {
     /// A tensor.
     pub(crate) fn tensor(&self, name: &str) -> Result<NodeId> {
         self.tensor_of(name, self.arg(name)?)
+    }
+    /// Layout of a tensor as torch has it, and its first element in its storage.
+    pub(crate) fn layout(&self, name: &str) -> Result<(Layout, Sym)> {
+        let arg = self.arg(name)?;
+        let traced = if let Arg::Node(id) = arg { self.fx.nodes[*id].value.tensor() } else { None };
+        let traced = traced.filter(|t| t.plain).ok_or_else(|| self.wrong(name, arg, "a plain tensor"))?;
+        Ok((layout_of(traced)?, Sym::parse(&traced.offset).map_err(|e| self.unsupported(format!("offset: {e}")))?))
     }
     /// A tensor that may be absent.
     pub(crate) fn optional_tensor(&self, name: &str) -> Result<Option<NodeId>> {

@@ -16,6 +16,7 @@ mod random;
 mod reduce;
 mod scan;
 mod scatter;
+mod strided;
 mod upsample;
 mod view;
 
@@ -36,6 +37,7 @@ pub(crate) fn lookup(target: &str) -> Option<Lower> {
     let families = [
         pointwise::lookup,
         view::lookup,
+        strided::lookup,
         join::lookup,
         create::lookup,
         random::lookup,

@@ -59,6 +59,10 @@ impl<'py, 'r> Run<'py, 'r> {
             if let Some(var) = argument.symbol {
                 self.dims.insert(var, value.extract()?);
             }
+            for &(axis, var) in &argument.defines {
+                let extent = value.getattr(intern!(self.py, "shape"))?.get_item(axis)?.extract()?;
+                self.dims.insert(var, extent);
+            }
             if let Some(slot) = argument.slot {
                 self.values[slot] = Some(self.conforming(value, argument.promised.as_ref())?);
             }

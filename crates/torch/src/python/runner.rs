@@ -85,6 +85,8 @@ pub(super) enum Work {
 pub(super) struct Argument {
     pub(super) slot: Option<Slot>,
     pub(super) symbol: Option<Var>,
+    /// Extents of a tensor that give symbols which no integer argument gives: axis, symbol.
+    pub(super) defines: Vec<(usize, Var)>,
     /// What to bring it to, for one that Dynamo's guards do not cover.
     pub(super) promised: Option<Promised>,
 }
@@ -223,10 +225,14 @@ impl Runner {
                 call.defines = definitions(&node.value);
             }
         }
+        let inputs = || fx.nodes.iter().filter(|n| n.kind == Kind::Input);
+        let mut known: BTreeSet<Var> = inputs().filter_map(|n| symbol(&n.value)).collect();
         let argument = |(id, node): (Id, &fx::Node)| {
+            let extents = definitions(&node.value).into_iter().map(|(_, axis, var)| (axis, var));
+            let defines = extents.filter(|&(_, var)| known.insert(var)).collect();
             let tangent = node.name.starts_with("tangents");
             let promised = if tangent { node.value.tensor().and_then(Promised::of) } else { None };
-            Argument { slot: slots.objects.get(&id).copied(), symbol: symbol(&node.value), promised }
+            Argument { slot: slots.objects.get(&id).copied(), symbol: symbol(&node.value), defines, promised }
         };
         let of_kind = |kind| fx.nodes.iter().enumerate().filter(move |(_, n)| n.kind == kind);
         let arguments = of_kind(Kind::Input).map(argument).collect();

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Code, Error, ErrorKind, Remark, Result};
 use graph::{Builder, Graph, NodeId, Op};
-use scalar::{DType, Shape, Sym, Var};
+use scalar::{Sym, Var};
 
 use crate::aten::{self, Ctx, Operand, Values};
-use crate::fx::{self, Arg, Id, Kind, Value};
+use crate::fx::{self, Arg, Id, Kind, Value, sym};
 use crate::layout::{Layout, dense_order, permuted, row_major, strided_input};
 use crate::program::{Base, Extern, Made, Overwritten, Passed, Program, Read, Segment, Shown, Step, TensorRead};
 
@@ -63,28 +63,6 @@ struct Cutter<'a> {
     /// Level of the last node whose order matters.
     fence: usize,
     remarks: Vec<Remark>,
-}
-
-/// The tensor `index` of a node's value.
-pub(crate) fn tensor_at(value: &Value, index: usize) -> Option<&fx::Tensor> {
-    match value {
-        Value::Tensor(t) if index == 0 => Some(t),
-        Value::List(list) => list.get(index).and_then(Value::tensor),
-        _ => None,
-    }
-}
-
-fn sym(text: &str) -> Result<Sym> {
-    Sym::parse(text).map_err(|e| Error::unsupported(format!("size expression {text}: {e}")))
-}
-
-fn syms(texts: &[String]) -> Result<Shape> {
-    texts.iter().map(|t| sym(t)).collect()
-}
-
-/// Extents and strides of a traced tensor.
-pub(crate) fn layout_of(t: &fx::Tensor) -> Result<Layout> {
-    Ok(Layout { shape: syms(&t.shape)?, strides: syms(&t.strides)? })
 }
 
 /// Whether a node picks one of several results of another.
@@ -175,20 +153,11 @@ impl<'a> Cutter<'a> {
             return Err(Error::unsupported("a result is no plain tensor"));
         }
         let lower = aten::lookup(&node.target).ok_or_else(|| Error::unsupported("no lowering"))?;
-        let before = self.level(level).reads.len();
-        let result = self.lowered(node, level, lower);
-        match result {
-            Ok(results) => {
-                let numbers = node.value.numbered().into_iter().map(|(i, _)| i);
-                let values = numbers.zip(results).map(|(i, r)| ((id, i), r));
-                self.level(level).values.extend(values);
-                Ok(())
-            }
-            Err(e) => {
-                debug_assert!(before <= self.levels[level].reads.len());
-                Err(e)
-            }
-        }
+        let results = self.lowered(node, level, lower)?;
+        let numbers = node.value.numbered().into_iter().map(|(i, _)| i);
+        let values = numbers.zip(results).map(|(i, r)| ((id, i), r));
+        self.level(level).values.extend(values);
+        Ok(())
     }
 
     fn lowered(&mut self, node: &'a fx::Node, level: usize, lower: aten::Lower) -> Result<Vec<NodeId>> {
@@ -253,7 +222,7 @@ impl<'a> Cutter<'a> {
 
     fn tensor_type(&self, id: Id, index: usize) -> Result<&'a fx::Tensor> {
         let node = &self.fx.nodes[id];
-        tensor_at(&node.value, index).ok_or_else(|| Error::unsupported(format!("{} gives no tensor {index}", node.name)))
+        node.value.result(index).ok_or_else(|| Error::unsupported(format!("{} gives no tensor {index}", node.name)))
     }
 
     /// The memory behind a tensor: of a view, that of what it shows. A view under another dtype is kept as memory of its own.
@@ -267,7 +236,7 @@ impl<'a> Cutter<'a> {
         let shows = |t: &fx::Tensor| t.storage == tensor.storage && t.dtype == tensor.dtype;
         for &o in &self.fx.nodes[id].operands {
             let (o, i) = self.source(o, 0);
-            if tensor_at(&self.fx.nodes[o].value, i).is_some_and(shows) {
+            if self.fx.nodes[o].value.result(i).is_some_and(shows) {
                 return self.base(o, i);
             }
         }
@@ -278,16 +247,16 @@ impl<'a> Cutter<'a> {
     fn shown(&self, id: Id, index: usize) -> Result<Shown> {
         let base = self.base(id, index)?;
         let (tensor, whole) = (self.tensor_type(id, index)?, self.tensor_type(base.node, base.index)?);
-        let offset = sym(&tensor.offset)? - sym(&whole.offset)?;
-        let layout = layout_of(tensor)?;
-        let same = offset.is_zero() && layout == layout_of(whole)?;
+        let offset = tensor.start()? - whole.start()?;
+        let layout = tensor.layout()?;
+        let same = offset.is_zero() && layout == whole.layout()?;
         Ok(Shown { base, layout, offset, whole: same })
     }
 
     /// Reads a tensor of an earlier level, or from outside.
     fn read(&mut self, id: Id, index: usize, level: usize) -> Result<NodeId> {
         let tensor = self.tensor_type(id, index)?;
-        let dtype = DType::parse(&tensor.dtype).ok_or_else(|| Error::unsupported(format!("dtype {}", tensor.dtype)))?;
+        let dtype = tensor.element_type()?;
         let shown = self.shown(id, index)?;
         self.export(shown.base)?;
         let name = format!("{}_{index}", self.fx.nodes[id].name);
@@ -312,7 +281,7 @@ impl<'a> Cutter<'a> {
         if self.levels[level].makes.iter().any(|m| m.base == base) {
             return Ok(());
         }
-        let layout = layout_of(self.tensor_type(base.node, base.index)?)?;
+        let layout = self.tensor_type(base.node, base.index)?.layout()?;
         let value = self.tensor(base.node, base.index, level)?;
         let level = &mut self.levels[level];
         let order = dense_order(&layout);
@@ -336,7 +305,7 @@ impl<'a> Cutter<'a> {
         let (have, want) = (self.tensor_type(from, index)?, self.tensor_type(to, 0)?);
         let alike = have.plain && want.plain && have.dtype == want.dtype && have.shape == want.shape;
         let argument = Base { node: to, index: 0 };
-        let Some(order) = dense_order(&layout_of(want)?).filter(|_| alike && level >= self.fence) else { return Ok(false) };
+        let Some(order) = dense_order(&want.layout()?).filter(|_| alike && level >= self.fence) else { return Ok(false) };
         if !self.done_with(id, argument, level)? {
             return Ok(false);
         }
@@ -359,7 +328,7 @@ impl<'a> Cutter<'a> {
         }
         level.builder.output(name, stored)?;
         let into = Some(Overwritten { argument, input });
-        let (dtype, layout) = (level.builder.dtype(value), layout_of(want)?);
+        let (dtype, layout) = (level.builder.dtype(value), want.layout()?);
         level.makes.push(Made { base: Base { node: id, index: 0 }, into, dtype, layout, stored: shape, spread: false });
         self.placed[id] = self.placed[from];
         Ok(true)
@@ -491,7 +460,7 @@ fn checked(b: &Builder, node: &fx::Node, results: Vec<NodeId>) -> Result<Vec<Nod
         return Err(Error::unsupported(format!("the lowering gives {} results, torch {}", results.len(), wanted.len())));
     }
     for (&have, want) in results.iter().zip(wanted) {
-        let (dtype, shape) = (b.dtype(have), syms(&want.shape)?);
+        let (dtype, shape) = (b.dtype(have), want.extents()?);
         let differs = |(a, b): (&Sym, &Sym)| a != b && (a.as_int().is_some() && b.as_int().is_some());
         if dtype.name() != want.dtype || b.shape(have).len() != shape.len() || b.shape(have).iter().zip(&shape).any(differs) {
             let have = b.graph().tensor(have);

@@ -5,7 +5,10 @@
 use std::collections::BTreeMap;
 
 use base::{Error, Result};
+use scalar::{DType, Shape, Sym};
 use serde::Deserialize;
+
+use crate::layout::Layout;
 
 /// Version of the JSON form.
 pub const VERSION: u32 = 1;
@@ -139,7 +142,54 @@ impl Graph {
     }
 }
 
+/// A size expression.
+///
+/// # Errors
+/// Unsupported outside the grammar of [`Sym`].
+pub fn sym(text: &str) -> Result<Sym> {
+    Sym::parse(text).map_err(|e| Error::unsupported(format!("size expression {text}: {e}")))
+}
+
+impl Tensor {
+    /// Element type.
+    ///
+    /// # Errors
+    /// Unsupported for one that graphs lack.
+    pub fn element_type(&self) -> Result<DType> {
+        DType::parse(&self.dtype).ok_or_else(|| Error::unsupported(format!("dtype {}", self.dtype)))
+    }
+    /// Extents.
+    ///
+    /// # Errors
+    /// As [`sym`].
+    pub fn extents(&self) -> Result<Shape> {
+        self.shape.iter().map(|t| sym(t)).collect()
+    }
+    /// Extents and strides.
+    ///
+    /// # Errors
+    /// As [`sym`].
+    pub fn layout(&self) -> Result<Layout> {
+        Ok(Layout { shape: self.extents()?, strides: self.strides.iter().map(|t| sym(t)).collect::<Result<_>>()? })
+    }
+    /// Element of the storage at index 0.
+    ///
+    /// # Errors
+    /// As [`sym`].
+    pub fn start(&self) -> Result<Sym> {
+        sym(&self.offset)
+    }
+}
+
 impl Value {
+    /// One of its results, if that is a tensor; a tensor is its only result.
+    pub fn result(&self, index: usize) -> Option<&Tensor> {
+        match self {
+            Value::Tensor(t) if index == 0 => Some(t),
+            Value::List(list) => list.get(index).and_then(Value::tensor),
+            _ => None,
+        }
+    }
     /// The tensor, if it is one.
     pub fn tensor(&self) -> Option<&Tensor> {
         match self {

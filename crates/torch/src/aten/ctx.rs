@@ -6,7 +6,6 @@ use base::{Error, Result};
 use graph::{Builder, NodeId, compose};
 use scalar::{DType, Scalar, Shape, Sym, Var};
 
-use crate::cut::layout_of;
 use crate::fx::{self, Arg, Id};
 use crate::layout::Layout;
 
@@ -115,7 +114,7 @@ impl<'a> Ctx<'a> {
         let arg = self.arg(name)?;
         let traced = if let Arg::Node(id) = arg { self.fx.nodes[*id].value.tensor() } else { None };
         let traced = traced.filter(|t| t.plain).ok_or_else(|| self.wrong(name, arg, "a plain tensor"))?;
-        Ok((layout_of(traced)?, Sym::parse(&traced.offset).map_err(|e| self.unsupported(format!("offset: {e}")))?))
+        Ok((traced.layout()?, traced.start()?))
     }
     /// A tensor that may be absent.
     pub(crate) fn optional_tensor(&self, name: &str) -> Result<Option<NodeId>> {
@@ -234,7 +233,7 @@ impl<'a> Ctx<'a> {
     }
     /// Element type of a result.
     pub(crate) fn dtype_of(&self, t: &fx::Tensor) -> Result<DType> {
-        DType::parse(&t.dtype).ok_or_else(|| self.unsupported(format!("dtype {}", t.dtype)))
+        t.element_type().map_err(|e| self.unsupported(e.message()))
     }
     /// Extents of the only result.
     pub(crate) fn shape(&self) -> Result<Shape> {
@@ -242,7 +241,7 @@ impl<'a> Ctx<'a> {
     }
     /// Extents of a result.
     pub(crate) fn shape_of(&self, t: &fx::Tensor) -> Result<Shape> {
-        t.shape.iter().map(|s| Sym::parse(s).map_err(|e| self.unsupported(format!("extent {s}: {e}")))).collect()
+        t.extents().map_err(|e| self.unsupported(e.message()))
     }
 
     /// Rank of a node.

@@ -14,7 +14,6 @@ use super::bind::Bindings;
 use super::run::{Mode, Run};
 use super::tally::Tally;
 use super::{Settings, profile, python_error};
-use crate::cut::{layout_of, tensor_at};
 use crate::fx::{self, Id, Kind, Value};
 use crate::layout::Layout;
 use crate::program::{Base, Made, Passed, Program, Read, Shown, Step, TensorRead};
@@ -159,7 +158,7 @@ pub(super) struct Promised {
 
 impl Promised {
     fn of(t: &fx::Tensor) -> Option<Promised> {
-        if t.plain { Some(Promised { layout: layout_of(t).ok()?, dtype: DType::parse(&t.dtype)? }) } else { None }
+        if t.plain { Some(Promised { layout: t.layout().ok()?, dtype: t.element_type().ok()? }) } else { None }
     }
 }
 
@@ -216,7 +215,7 @@ impl Runner {
         let results: Vec<Given> = program.results.iter().map(|p| slots.given(&fx, p)).collect();
         for step in &mut work {
             if let Work::Call(call) = step {
-                let promised = |i| tensor_at(&fx.nodes[call.node].value, i).and_then(Promised::of);
+                let promised = |i| fx.nodes[call.node].value.result(i).and_then(Promised::of);
                 call.result = slots.objects.get(&call.node).map(|&slot| (slot, promised(0)));
                 let node = &fx.nodes[call.node];
                 let base = |index| Base { node: call.node, index };

@@ -3,7 +3,7 @@
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyList, PyTuple};
 use scalar::DType;
 
 /// Functions of Python and torch that every call needs. Loops over many tensors run inside `map` and `starmap`, which call a
@@ -20,30 +20,12 @@ struct Functions {
 
 static FUNCTIONS: PyOnceLock<Functions> = PyOnceLock::new();
 
-fn torch_name(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "bool",
-        DType::I8 => "int8",
-        DType::U8 => "uint8",
-        DType::I16 => "int16",
-        DType::U16 => "uint16",
-        DType::I32 => "int32",
-        DType::U32 => "uint32",
-        DType::I64 => "int64",
-        DType::U64 => "uint64",
-        DType::F16 => "float16",
-        DType::BF16 => "bfloat16",
-        DType::F32 => "float32",
-        DType::F64 => "float64",
-    }
-}
-
 fn functions(py: Python<'_>) -> PyResult<&Functions> {
     FUNCTIONS.get_or_try_init(py, || {
-        let (torch, builtins) = (py.import("torch")?, py.import("builtins")?);
+        let builtins = py.import("builtins")?;
         let dtypes = PyDict::new(py);
-        for dtype in DType::ALL {
-            dtypes.set_item(dtype.name(), torch.getattr(torch_name(dtype))?)?;
+        for (torch, name) in py.import("fuseline._graph")?.getattr("DTYPES")?.cast_into::<PyDict>()?.iter() {
+            dtypes.set_item(name, torch)?;
         }
         let base = py.import("torch._C")?.getattr("TensorBase")?;
         Ok(Functions {
@@ -69,6 +51,24 @@ pub(super) fn addresses<'py>(tensors: &Bound<'py, PyList>) -> PyResult<Vec<usize
     let f = functions(py)?;
     let list = f.list.bind(py).call1((f.map.bind(py).call1((&f.data_ptr, tensors))?,))?;
     list.cast_into::<PyList>()?.iter().map(|p| p.extract()).collect()
+}
+
+/// Address of the first element of a tensor.
+pub(super) fn address(tensor: &Bound<'_, PyAny>) -> PyResult<usize> {
+    functions(tensor.py())?.data_ptr.bind(tensor.py()).call1((tensor,))?.extract()
+}
+
+/// A copy of a tensor with other strides and another dtype.
+pub(super) fn copied<'py>(
+    tensor: &Bound<'py, PyAny>,
+    size: impl IntoPyObject<'py>,
+    stride: impl IntoPyObject<'py>,
+    dtype: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = tensor.py();
+    let keywords = [("dtype", dtype)].into_py_dict(py)?;
+    let copy = tensor.call_method(intern!(py, "new_empty_strided"), (size, stride), Some(&keywords))?;
+    copy.call_method1(intern!(py, "copy_"), (tensor,))
 }
 
 /// New tensors, one for each (sizes, strides, dtype), with unspecified contents.

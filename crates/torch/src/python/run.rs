@@ -7,12 +7,12 @@ use driver::{Deviation, Tolerance};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 use runtime::Buffer;
 
 use super::bind::{Dims, Sized, number, numbers};
 use super::profile::Ranges;
-use super::runner::{Call, Given, Input, Part, Promised, Runner, Slot};
+use super::runner::{Call, Given, Input, Output, Part, Promised, Runner, Slot};
 use super::{deviation_error, memory, python_error};
 use crate::program::Shown;
 
@@ -115,9 +115,7 @@ impl<'py, 'r> Run<'py, 'r> {
         if !converts && !moves {
             return Ok(tensor);
         }
-        let keywords = [("dtype", wanted)].into_py_dict(self.py)?;
-        let copy = tensor.call_method(intern!(self.py, "new_empty_strided"), (size, stride), Some(&keywords))?;
-        copy.call_method1(intern!(self.py, "copy_"), (&tensor,))
+        memory::copied(&tensor, size, stride, &wanted)
     }
 
     /// What the tensor inputs of a segment are read from: tensors whose memory can be read as it is.
@@ -147,7 +145,7 @@ impl<'py, 'r> Run<'py, 'r> {
                     let mut at = address.wrapping_add_signed(span.offset);
                     if !at.is_multiple_of(span.dtype.size()) {
                         let copy = self.view(self.value(*slot)?, &read.shown)?.call_method0(intern!(self.py, "clone"))?;
-                        at = memory::addresses(&PyList::new(self.py, [&copy])?)?[0];
+                        at = memory::address(&copy)?;
                         tensors.set_item(n, copy)?;
                     }
                     lend(at, span.bytes)
@@ -169,7 +167,7 @@ impl<'py, 'r> Run<'py, 'r> {
         let mut buffers = Vec::with_capacity(part.makes.len());
         for (output, &bytes) in part.makes.iter().zip(&sized.bytes) {
             let address = match output.into {
-                Some(slot) => memory::addresses(&PyList::new(self.py, [self.value(slot)?])?)?[0],
+                Some(slot) => memory::address(self.value(slot)?)?,
                 None => {
                     self.values[output.slot] = made.next();
                     addresses.next().ok_or_else(|| PyRuntimeError::new_err("an output without memory"))?
@@ -206,11 +204,10 @@ impl<'py, 'r> Run<'py, 'r> {
         let outputs = self.outputs(part, &sized)?;
         self.kernels(part, &sized, inputs, outputs)?;
         for (n, stride) in &sized.spread {
-            let slot = part.makes[*n].slot;
-            let dense = self.value(slot)?;
+            let Output { slot, made, .. } = &part.makes[*n];
+            let dense = self.value(*slot)?;
             let size = dense.getattr(intern!(self.py, "shape"))?;
-            let spread = dense.call_method1(intern!(self.py, "new_empty_strided"), (size, stride))?;
-            self.values[slot] = Some(spread.call_method1(intern!(self.py, "copy_"), (dense,))?);
+            self.values[*slot] = Some(memory::copied(dense, size, stride, &memory::torch_dtype(self.py, made.dtype)?)?);
         }
         Ok(())
     }

@@ -69,7 +69,10 @@ pub fn broadcast_to(b: &mut Builder, x: NodeId, shape: &Shape) -> Result<NodeId>
 }
 
 /// Reshape that makes no node when nothing changes.
-pub(crate) fn reshape_if(b: &mut Builder, x: NodeId, shape: &Shape) -> Result<NodeId> {
+///
+/// # Errors
+/// Another number of elements.
+pub fn reshape_if(b: &mut Builder, x: NodeId, shape: &Shape) -> Result<NodeId> {
     if b.shape(x) == shape { Ok(x) } else { b.reshape(x, shape) }
 }
 

@@ -62,21 +62,24 @@ impl Pool {
         let used = (windows - 1) * self.stride[i] + self.span(i);
         (Sym::max(&Sym::from(hi), &(&used - n - lo)), Some(used))
     }
-    /// Windows of the axes from `first` on, as trailing tap axes; outside is `fill`.
-    fn windows(&self, b: &mut Builder, x: NodeId, first: usize, axes: &[usize], fill: Scalar) -> Result<NodeId> {
-        let tails: Vec<_> = axes.iter().enumerate().map(|(at, &i)| self.tail(i, &b.shape(x)[first + at].clone())).collect();
-        let pads: Vec<(Sym, Sym)> = axes.iter().zip(&tails).map(|(&i, t)| (Sym::from(self.pads[i].0), t.0.clone())).collect();
-        let mut y = pad_axes(b, x, first, &pads, &vec![0; axes.len()], fill)?;
-        for (at, (&i, (_, used))) in axes.iter().zip(&tails).enumerate() {
+    /// Windows of the trailing axes, with the taps of each as a further axis; outside is `fill`.
+    ///
+    /// # Errors
+    /// A geometry that does not fit.
+    pub fn windows(&self, b: &mut Builder, x: NodeId, fill: Scalar) -> Result<NodeId> {
+        self.check(b, "windows", x)?;
+        let (n, rank) = (self.kernel.len(), b.shape(x).len());
+        let tails: Vec<_> = (0..n).map(|i| self.tail(i, &b.shape(x)[rank - n + i].clone())).collect();
+        let pads: Vec<(Sym, Sym)> = self.pads.iter().zip(&tails).map(|(p, t)| (Sym::from(p.0), t.0.clone())).collect();
+        let mut y = pad_axes(b, x, rank - n, &pads, &vec![0; n], fill)?;
+        for (i, (_, used)) in tails.iter().enumerate() {
+            let axis = rank - n + i;
             if let Some(used) = used {
-                y = slice_axis(b, y, first + at, &Sym::ZERO, used, 1)?;
+                y = slice_axis(b, y, axis, &Sym::ZERO, used, 1)?;
             }
-            y = b.window(y, first + at, self.kernel[i], self.stride[i], self.dilation[i])?;
+            y = b.window(y, axis, self.kernel[i], self.stride[i], self.dilation[i])?;
         }
         Ok(y)
-    }
-    fn all(&self) -> Vec<usize> {
-        (0..self.kernel.len()).collect()
     }
 }
 
@@ -97,7 +100,7 @@ pub fn max_pool(b: &mut Builder, x: NodeId, p: &Pool) -> Result<NodeId> {
     p.check(b, "max_pool", x)?;
     let rank = b.shape(x).len();
     let fill = lowest(b.dtype(x));
-    let y = p.windows(b, x, rank - p.kernel.len(), &p.all(), fill)?;
+    let y = p.windows(b, x, fill)?;
     let taps = tap_axes(b, y, rank);
     reduce(b, Combiner::Max, y, &taps, false)
 }
@@ -112,7 +115,7 @@ pub fn avg_pool(b: &mut Builder, x: NodeId, p: &Pool, count_include_pad: bool) -
     let rank = b.shape(x).len();
     in_f32(b, x, |b, x| {
         let zero = Scalar::zero(b.dtype(x));
-        let y = p.windows(b, x, rank - p.kernel.len(), &p.all(), zero)?;
+        let y = p.windows(b, x, zero)?;
         let taps = tap_axes(b, y, rank);
         let total = reduce(b, Combiner::Sum, y, &taps, false)?;
         divide_by_counts(b, x, total, p, count_include_pad)
@@ -166,7 +169,7 @@ pub fn lp_pool(b: &mut Builder, x: NodeId, g: &Pool, p: i64) -> Result<NodeId> {
     let rank = b.shape(x).len();
     in_f32(b, x, |b, x| {
         let zero = Scalar::zero(b.dtype(x));
-        let y = g.windows(b, x, rank - g.kernel.len(), &g.all(), zero)?;
+        let y = g.windows(b, x, zero)?;
         let taps = tap_axes(b, y, rank);
         super::reduce::vector_norm(b, y, p, &taps, false)
     })

@@ -21,9 +21,8 @@ fn convolution(c: &mut Ctx<'_>) -> Result<Vec<NodeId>> {
         return Err(c.unsupported("transposed, not f32 or f64, or without a batch axis"));
     }
     let spatial = c.rank(x) - 2;
-    let each = |list: Vec<i64>| if list.len() == 1 { vec![list[0]; spatial] } else { list };
-    let pads = each(c.ints("padding")?).into_iter().map(|p| (Sym::from(p), Sym::from(p))).collect();
-    let (stride, dilation) = (each(c.ints("stride")?), each(c.ints("dilation")?));
+    let pads = c.per_axis("padding", spatial, &[])?.into_iter().map(|p| (Sym::from(p), Sym::from(p))).collect();
+    let (stride, dilation) = (c.per_axis("stride", spatial, &[])?, c.per_axis("dilation", spatial, &[])?);
     let geometry = Conv { stride, pads, dilation, groups: c.int("groups")? };
     Ok(vec![compose::conv(c.b, x, w, bias, &geometry)?])
 }

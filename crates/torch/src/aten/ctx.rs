@@ -27,6 +27,12 @@ pub(crate) enum Number {
     Float(f64),
 }
 
+impl From<Sym> for Number {
+    fn from(s: Sym) -> Number {
+        s.as_int().map_or(Number::Sym(s), Number::Int)
+    }
+}
+
 /// Integers of the user that are values, not sizes: inputs of the graph, so that another value is no other program.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
@@ -171,6 +177,16 @@ impl<'a> Ctx<'a> {
         let one = |s: &Sym| s.as_int().ok_or_else(|| self.unsupported(format!("argument {name} = {s} is symbolic")));
         self.syms(name)?.iter().map(one).collect()
     }
+    /// A list with one integer per spatial axis; a single one stands for all, none for `default`.
+    pub(crate) fn per_axis(&self, name: &str, spatial: usize, default: &[i64]) -> Result<Vec<i64>> {
+        let given = self.ints(name)?;
+        match given.len() {
+            0 => Ok(default.to_vec()),
+            1 => Ok(vec![given[0]; spatial]),
+            n if n == spatial => Ok(given),
+            n => Err(self.unsupported(format!("{n} entries of {name}"))),
+        }
+    }
     /// A flag; absent is false.
     pub(crate) fn flag(&self, name: &str) -> Result<bool> {
         match self.node.args.get(name) {
@@ -186,7 +202,7 @@ impl<'a> Ctx<'a> {
             Arg::Bool(v) => Ok(Number::Bool(*v)),
             Arg::Int(v) => Ok(Number::Int(*v)),
             Arg::Float(text) => Ok(Number::Float(float(text).ok_or_else(|| self.unsupported(format!("float {text:?}")))?)),
-            arg => self.sym_of(name, arg).map(|s| s.as_int().map_or(Number::Sym(s), Number::Int)),
+            arg => self.sym_of(name, arg).map(Number::from),
         }
     }
     /// A floating-point number; integers convert.
@@ -297,7 +313,7 @@ impl<'a> Ctx<'a> {
     }
     /// `x` under another shape, in row-major order; no node when it has that shape.
     pub(crate) fn reshape(&mut self, x: NodeId, shape: &Shape) -> Result<NodeId> {
-        if self.b.shape(x) == shape { Ok(x) } else { self.b.reshape(x, shape) }
+        compose::reshape_if(self.b, x, shape)
     }
     /// A view of `x` with the extents of `shape`.
     pub(crate) fn expand(&mut self, x: NodeId, shape: &Shape) -> Result<NodeId> {

@@ -22,26 +22,11 @@ pub(super) fn lookup(target: &str) -> Option<Lower> {
     })
 }
 
-/// A list with one entry per spatial axis; a single entry stands for all, none for `default`.
-fn each(c: &Ctx<'_>, name: &str, spatial: usize, default: &[i64]) -> Result<Vec<i64>> {
-    let given = c.ints(name)?;
-    match given.len() {
-        0 => Ok(default.to_vec()),
-        1 => Ok(vec![given[0]; spatial]),
-        n if n == spatial => Ok(given),
-        n => Err(c.unsupported(format!("{n} entries of {name}"))),
-    }
-}
-
-fn extent_number(extent: &Sym) -> Number {
-    extent.as_int().map_or_else(|| Number::Sym(extent.clone()), Number::Int)
-}
-
 fn geometry(c: &Ctx<'_>, spatial: usize) -> Result<Pool> {
-    let kernel = each(c, "kernel_size", spatial, &[])?;
-    let stride = each(c, "stride", spatial, &kernel)?;
-    let pads = each(c, "padding", spatial, &vec![0; spatial])?.into_iter().map(|p| (p, p)).collect();
-    let dilation = each(c, "dilation", spatial, &vec![1; spatial])?;
+    let kernel = c.per_axis("kernel_size", spatial, &[])?;
+    let stride = c.per_axis("stride", spatial, &kernel)?;
+    let pads = c.per_axis("padding", spatial, &vec![0; spatial])?.into_iter().map(|p| (p, p)).collect();
+    let dilation = c.per_axis("dilation", spatial, &vec![1; spatial])?;
     Ok(Pool { kernel, stride, pads, dilation, ceil_mode: c.flag("ceil_mode")? })
 }
 
@@ -75,7 +60,7 @@ fn adaptive_average_backward(c: &mut Ctx<'_>, spatial: usize) -> Result<Vec<Node
     let mut y = c.cast(grad, dtype.accumulator())?;
     for (have, want) in from[first..].iter().zip(&out[first..]) {
         let block = want.exact_div(have).ok_or_else(|| c.unsupported(format!("blocks of unequal size: {want} over {have}")))?;
-        let extent = c.constant(&extent_number(&block), c.b.dtype(y))?;
+        let extent = c.constant(&Number::from(block.clone()), c.b.dtype(y))?;
         let extent = c.expand(extent, &from)?;
         y = c.b.map(S::Div, &[y, extent])?;
         columns.extend([have.clone(), Sym::ONE]);
@@ -96,7 +81,7 @@ fn greatest(c: &mut Ctx<'_>, spatial: usize) -> Result<Vec<NodeId>> {
     }
     let rank = c.rank(x);
     let least = Scalar::from_f64(c.b.dtype(x), f64::NEG_INFINITY);
-    let values = windows(c, x, &pool, spatial, least)?;
+    let values = pool.windows(c.b, x, least)?;
     let taps: Vec<usize> = (rank..c.b.shape(values).len()).collect();
     let best = compose::max(c.b, values, &taps, false)?;
     let hit = hits(c, x, values, best, &pool)?;
@@ -117,7 +102,7 @@ fn hits(c: &mut Ctx<'_>, x: NodeId, values: NodeId, best: NodeId, pool: &Pool) -
     }
     let own = c.b.shape(x).clone();
     let all = compose::full(c.b, &own, Scalar::bool(true))?;
-    let inside = windows(c, all, pool, pool.kernel.len(), Scalar::bool(false))?;
+    let inside = pool.windows(c.b, all, Scalar::bool(false))?;
     c.b.map(S::And, &[equal, inside])
 }
 
@@ -171,7 +156,7 @@ fn grid<N: Clone + Into<Sym>>(
         let index = c.cast(index, dtype)?;
         let point = compose::with_scalar(c.b, S::Mul, index, steps[i] as f64)?;
         let point = compose::with_scalar(c.b, S::Sub, point, lows[i] as f64)?;
-        let row = c.constant(&extent_number(&Sym::product(&extents[i + 1..])), dtype)?;
+        let row = c.constant(&Number::from(Sym::product(&extents[i + 1..])), dtype)?;
         let row = c.expand(row, &Shape::from_iter([shape[i].clone()]))?;
         let point = c.b.map(S::Mul, &[point, row])?;
         let mut column = Shape::from_elem(Sym::ONE, shape.len());
@@ -181,16 +166,4 @@ fn grid<N: Clone + Into<Sym>>(
         flat = c.b.map(S::Add, &[flat, point])?;
     }
     Ok(flat)
-}
-
-/// Windows of the trailing axes as further axes.
-fn windows(c: &mut Ctx<'_>, x: NodeId, pool: &Pool, spatial: usize, fill: Scalar) -> Result<NodeId> {
-    let rank = c.rank(x);
-    let first = rank - spatial;
-    let pads: Shape = (0..rank).map(|a| Sym::from(if a < first { 0 } else { pool.pads[a - first].0 })).collect();
-    let mut y = if pads.iter().all(Sym::is_zero) { x } else { c.b.pad(x, &pads, &pads, &vec![0; rank], fill)? };
-    for i in 0..spatial {
-        y = c.b.window(y, first + i, pool.kernel[i], pool.stride[i], pool.dilation[i])?;
-    }
-    Ok(y)
 }

@@ -1,13 +1,28 @@
 //! Measured times of a plan's kernels.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::Result;
 use graph::HostTensor;
 
+use crate::bound::Watch;
 use crate::executable::Executable;
 use crate::host::to_array;
+
+/// Times of each kernel.
+struct Stopwatch(Mutex<Vec<Vec<Duration>>>);
+
+impl Watch for Stopwatch {
+    fn kernel(&self, index: usize, run: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        let start = Instant::now();
+        run()?;
+        let took = start.elapsed();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[index].push(took);
+        Ok(())
+    }
+}
 
 impl Executable {
     /// Median time of each kernel over some runs, in plan order; kernels that run once, at load, count zero.
@@ -16,23 +31,15 @@ impl Executable {
     /// As [`Executable::run`].
     pub fn profile(&self, inputs: &[HostTensor], runs: usize) -> Result<Vec<Duration>> {
         let arrays = inputs.iter().map(|t| to_array(self.device.pool(), t)).collect::<Result<Vec<_>>>()?;
-        let kernels = &self.compiled.plan.kernels;
-        let mut times = vec![Vec::with_capacity(runs); kernels.len()];
+        let watch = Stopwatch(Mutex::new(vec![Vec::with_capacity(runs); self.compiled.plan.kernels.len()]));
         for _ in 0..runs.max(1) {
             let (instance, mut values) = self.start(&BTreeMap::new(), &arrays)?;
-            for (n, (kernel, ready)) in kernels.iter().zip(&instance.kernels).enumerate() {
-                let start = Instant::now();
-                if !kernel.once {
-                    self.run_kernel(kernel, ready, &instance, &mut values)?;
-                    times[n].push(start.elapsed());
-                }
-                self.release(n, &mut values);
-            }
+            self.run_kernels(&instance, &mut values, &watch)?;
         }
         let median = |mut t: Vec<Duration>| {
             t.sort_unstable();
             t.get(t.len() / 2).copied().unwrap_or_default()
         };
-        Ok(times.into_iter().map(median).collect())
+        Ok(watch.0.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().map(median).collect())
     }
 }

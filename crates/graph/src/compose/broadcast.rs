@@ -98,11 +98,13 @@ fn category(d: DType) -> u8 {
 /// never the width, of operands with axes.
 pub fn promote(types: &[&TensorType]) -> DType {
     let of = |zero_d: bool| types.iter().filter(|t| t.shape.is_empty() == zero_d).map(|t| t.dtype).reduce(DType::promote);
-    match (of(false), of(true)) {
-        (Some(d), Some(z)) if category(z) > category(d) => d.promote(z),
-        (Some(d), _) | (None, Some(d)) => d,
-        (None, None) => DType::F32,
-    }
+    promote_groups([of(false), of(true)])
+}
+
+/// The dtype of groups of operands, those that count most first: a later group only lifts the category. f32 for nothing.
+pub fn promote_groups(groups: impl IntoIterator<Item = Option<DType>>) -> DType {
+    let lifted = |d: DType, next: DType| if category(next) > category(d) { d.promote(next) } else { d };
+    groups.into_iter().flatten().reduce(lifted).unwrap_or(DType::F32)
 }
 
 /// Converts; no node when the dtype is right.

@@ -29,8 +29,8 @@ pub use activation::{
 };
 pub use attention::{Attention, Pairing, attention, rope, rope_tables};
 pub use broadcast::{
-    binary, broadcast_all, broadcast_shapes, broadcast_to, cast, clamp, full, promote, reshape_if, scalar_like, scalar_with,
-    true_div, where_, with_scalar,
+    binary, broadcast_all, broadcast_shapes, broadcast_to, cast, clamp, full, promote, promote_groups, reshape_if, scalar_like,
+    scalar_with, true_div, where_, with_scalar,
 };
 pub use conv::{Conv, conv, conv_transpose};
 pub use index::{

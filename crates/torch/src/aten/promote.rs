@@ -6,17 +6,6 @@ use scalar::{DType, Shape};
 
 use super::ctx::{Ctx, Number};
 
-/// How general a dtype is; a higher category wins whatever its rank.
-fn category(dtype: DType) -> u8 {
-    if dtype == DType::Bool {
-        0
-    } else if dtype.is_float() {
-        2
-    } else {
-        1
-    }
-}
-
 /// An operand of an element-wise op.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
@@ -37,7 +26,7 @@ pub(super) fn result_type(c: &Ctx<'_>, values: &[Value]) -> DType {
         };
         groups[group] = Some(groups[group].map_or(dtype, |d| d.promote(dtype)));
     }
-    groups.into_iter().flatten().reduce(|high, low| if category(low) > category(high) { low } else { high }).unwrap_or(DType::F32)
+    compose::promote_groups(groups)
 }
 
 /// The operand of that name: a tensor, or a number.

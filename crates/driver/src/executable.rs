@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use base::{Config, Error, Remark, Result};
+use base::{Config, Error, Recent, Remark, Result};
 use fuse::{Kernel, Plan, Storage};
 use graph::{Graph, HostTensor, Module, NodeId, Op};
 use kernel::Target;
@@ -17,9 +17,11 @@ use crate::compile::{Compiled, passes};
 use crate::dump;
 use crate::host::{dense, to_array, to_host};
 use crate::instance::{Instance, Ready, ReadyStep, Shown, place, root};
-use crate::instances::{Extents, Instances};
 use crate::region::Regions;
 use crate::values::{Kept, Values};
+
+/// Extents of the inputs that are not frozen, in order, then dimensions that were given.
+type Extents = SmallVec<[usize; 16]>;
 
 /// A compiled module. Running it is re-entrant: every call has its own buffers.
 pub struct Executable {
@@ -28,7 +30,7 @@ pub struct Executable {
     pub(crate) config: Config,
     pub(crate) target: Target,
     pub(crate) device: Arc<Device>,
-    instances: Instances,
+    instances: Recent<Extents, Instance>,
     frozen: Vec<Option<Array>>,
     /// Input nodes that are not frozen, with the number of their argument.
     given: Vec<(NodeId, usize)>,
@@ -73,7 +75,7 @@ impl Executable {
             config: config.clone(),
             target,
             device,
-            instances: Instances::default(),
+            instances: Recent::default(),
             frozen,
             given,
             weights: Arc::new(weights),

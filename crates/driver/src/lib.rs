@@ -10,7 +10,6 @@ mod dump;
 mod executable;
 mod host;
 mod instance;
-mod instances;
 mod json;
 mod profile;
 mod region;

@@ -1,8 +1,9 @@
 //! A segment's sizes for one binding of the symbols.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use base::Recent;
 use driver::{Bound as Ready, Executable};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -41,14 +42,8 @@ pub(super) struct Sized {
     pub(super) ranges: OnceLock<Ranges>,
 }
 
-/// Bindings by the values of the symbols; the last ones used are kept.
-#[derive(Default)]
-pub(super) struct Bindings {
-    recent: Mutex<Vec<(Dims, Arc<Sized>)>>,
-}
-
-/// Bindings that are kept.
-const MOST: usize = 32;
+/// Bindings by the values of the symbols.
+pub(super) type Bindings = Recent<Dims, Sized>;
 
 pub(super) fn number(dims: &Dims, s: &Sym) -> PyResult<i64> {
     s.eval(&|v| dims.get(&v).copied()).map_err(|e| python_error(&e))
@@ -62,35 +57,10 @@ fn counts(dims: &Dims, shape: &Shape) -> PyResult<Vec<usize>> {
     Ok(numbers(dims, shape)?.into_iter().map(|n| n.max(0) as usize).collect())
 }
 
-impl Bindings {
-    fn recent(&self) -> MutexGuard<'_, Vec<(Dims, Arc<Sized>)>> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Bindings that are kept now.
-    pub(super) fn count(&self) -> usize {
-        self.recent().len()
-    }
-
-    /// The newest binding.
-    pub(super) fn last(&self) -> Option<(Dims, Arc<Sized>)> {
-        self.recent().last().cloned()
-    }
-
-    /// The binding for the values of those symbols that the segment depends on.
-    pub(super) fn get(&self, py: Python<'_>, part: &Part, dims: &Dims) -> PyResult<Arc<Sized>> {
-        let dims = &part.symbols.iter().filter_map(|v| Some((*v, *dims.get(v)?))).collect::<Dims>();
-        if let Some((_, found)) = self.recent().iter().rev().find(|(d, _)| d == dims) {
-            return Ok(found.clone());
-        }
-        let made = Arc::new(bind(py, part, dims)?);
-        let mut recent = self.recent();
-        if recent.len() >= MOST {
-            recent.remove(0);
-        }
-        recent.push((dims.clone(), made.clone()));
-        Ok(made)
-    }
+/// The binding of a segment for the values of those symbols that it depends on.
+pub(super) fn binding(py: Python<'_>, part: &Part, dims: &Dims) -> PyResult<Arc<Sized>> {
+    let dims: Dims = part.symbols.iter().filter_map(|v| Some((*v, *dims.get(v)?))).collect();
+    part.bindings.get(&dims, || bind(py, part, &dims))
 }
 
 fn bind(py: Python<'_>, part: &Part, dims: &Dims) -> PyResult<Sized> {

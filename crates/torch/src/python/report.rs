@@ -33,7 +33,7 @@ fn segment(part: &Part) -> base::Result<Value> {
         "kind": "segment",
         "calls": part.tally.calls(),
         "seconds": part.tally.time().as_secs_f64(),
-        "sizes": part.bindings.count(),
+        "sizes": part.bindings.len(),
         "output_bytes": memory.as_ref().map(|m| m.outputs),
         "arena_bytes": memory.as_ref().and_then(|m| m.arena),
         "report": report_of(part)?.to_json(),

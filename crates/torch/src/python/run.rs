@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use runtime::Buffer;
 
-use super::bind::{Dims, Sized, number, numbers};
+use super::bind::{Dims, Sized, binding, number, numbers};
 use super::profile::Ranges;
 use super::runner::{Call, Given, Input, Output, Part, Promised, Runner, Slot};
 use super::{deviation_error, memory, python_error};
@@ -195,7 +195,7 @@ impl<'py, 'r> Run<'py, 'r> {
 
     /// Runs a segment on the tensors' own memory.
     pub(super) fn part(&mut self, part: &Part) -> PyResult<()> {
-        let sized = part.bindings.get(self.py, part, &self.dims)?;
+        let sized = binding(self.py, part, &self.dims)?;
         let tensors = self.readable(part)?;
         let integers =
             part.inputs.iter().filter_map(|i| if let Input::Integer(s) = i { Some(number(&self.dims, s)) } else { None });

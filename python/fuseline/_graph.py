@@ -14,6 +14,7 @@ from torch.fx import GraphModule, Node
 from torch.utils._sympy import functions as symbolic
 
 from . import _native
+from ._schema import named_arguments
 
 DTYPES = {
     torch.bool: "bool",
@@ -171,22 +172,14 @@ def arguments(node: Node, number: Callable[[Node], int]) -> dict[str, Any]:
         return {"self": argument(node.args[0], number), "index": argument(node.args[1], number)}
     if not isinstance(node.target, torch._ops.OpOverload):
         return {}
-    named: dict[str, Any] = {}
-    for i, parameter in enumerate(node.target._schema.arguments):
-        if i < len(node.args):
-            value = node.args[i]
-        else:
-            value = node.kwargs.get(parameter.name, parameter.default_value if parameter.has_default_value() else None)
-        named[parameter.name] = argument(value, number)
-    return named
+    return {name: argument(value, number) for name, value in named_arguments(node).items()}
 
 
 def is_random(node: Node) -> bool:
     """Whether it draws from torch's generator; with dropout of zero, attention does not."""
     if torch.Tag.nondeterministic_seeded not in node.target.tags:
         return False
-    dropout = arguments(node, lambda _: 0).get("dropout_p", "none")
-    return dropout not in ({"float": "0.0"}, {"int": 0})
+    return named_arguments(node).get("dropout_p") != 0
 
 
 def has_effect(node: Node) -> bool:

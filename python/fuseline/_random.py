@@ -19,6 +19,7 @@ from torch._prims_common import compute_elementwise_output_logical_to_physical_p
 
 from . import _random_ops
 from ._emit import Emitter
+from ._schema import named_arguments
 
 aten = torch.ops.aten
 
@@ -139,20 +140,12 @@ _RULES: dict[OpOverload, _Rule] = {
 }
 
 
-def _arguments(node: fx.Node) -> dict[str, Any]:
-    """The arguments of an operator node by their schema names, defaults included."""
-    assert isinstance(node.target, OpOverload)
-    schema = node.target._schema.arguments
-    given = dict(zip((a.name for a in schema), node.args, strict=False)) | node.kwargs
-    return {a.name: given.get(a.name, a.default_value) for a in schema}
-
-
 def _drawable(node: fx.Node) -> bool:
     """Whether a rule covers the node: a known operator on the CPU, no generator, and parameters that are numbers."""
     rule = _RULES.get(node.target) if isinstance(node.target, OpOverload) else None
     if rule is None or node.meta["val"].device.type != "cpu":
         return False
-    arguments = _arguments(node)
+    arguments = named_arguments(node)
     numbers = all(isinstance(arguments[name], (int, float)) for name in rule.parameters)
     return numbers and arguments.get("generator") is None and _range(arguments) < 2**63
 
@@ -165,7 +158,7 @@ def _draw(node: fx.Node, seed: fx.Node, streams: Iterator[int]) -> None:
     """Replaces one random node by its draw, with the node's dtype and strides."""
     emit, value = Emitter(node), node.meta["val"]
     assert isinstance(node.target, OpOverload)
-    rule, arguments = _RULES[node.target], _arguments(node)
+    rule, arguments = _RULES[node.target], named_arguments(node)
     size = emit.sizes(arguments.get("self"), arguments.get("size") or ())
     memory_order = list(range(len(size))) if value.is_contiguous() else _memory_order(value)
     draws = _Draws(emit, seed, streams, [size[d] for d in memory_order])

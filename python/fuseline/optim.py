@@ -18,6 +18,7 @@ from ._backend import Alone, compile_form
 from ._library import NAMESPACE
 from ._options import Options
 from ._repeat import repeated
+from ._wide import widest
 
 VERSION = 1
 """Version of the operator; it ends its name, and a change of what it computes gives it a new name."""
@@ -36,7 +37,7 @@ def updated(scalars: Tensor, param: Tensor, grad: Tensor, first: Tensor, second:
 
     ``scalars`` are: 1 - lr·decay, 1 - β₁, β₂, 1 - β₂, √(1 - β₂ᵗ), ε, -lr / (1 - β₁ᵗ), and the sign of the gradient.
     """
-    math = torch.float64 if param.dtype == torch.float64 else torch.float32
+    math = widest(param.dtype)
     shrink, toward, keep, add, correction, eps, step, sign = (scalars[i].to(math) for i in range(SCALARS))
     g = grad.to(math) * sign
     m = first.to(math)

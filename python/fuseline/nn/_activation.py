@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .._library import Operator, operator
-from ._wide import wide
+from .._wide import wide
 
 INVERSE_SQRT_2 = math.sqrt(0.5)
 INVERSE_SQRT_2PI = math.sqrt(0.5 / math.pi)
@@ -68,7 +68,12 @@ geglu_tanh = gated("geglu_tanh", gelu_tanh)
 
 class _GatedMLP(nn.Module):
     def __init__(
-        self, hidden_size: int, intermediate_size: int, bias: bool, device: Any, dtype: torch.dtype | None
+        self,
+        hidden_size: int,
+        intermediate_size: int,
+        bias: bool = False,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.hidden_size = hidden_size
@@ -98,16 +103,6 @@ class SwiGLUMLP(_GatedMLP):
 
     >>> y = SwiGLUMLP(64, 172)(torch.randn(2, 5, 64))
     """
-
-    def __init__(
-        self,
-        hidden_size: int,
-        intermediate_size: int,
-        bias: bool = False,
-        device: Any = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(hidden_size, intermediate_size, bias, device, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """The transformed x."""

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .._library import operator
+from .._wide import autocast_dtype, widest
 from ._loss import cross_entropy, cross_entropy_backward, reduced, shape_of
-from ._wide import autocast_dtype, widest
 
 LEAST_ROWS = 64
 """Rows of a chunk that a matrix product is still quick with."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from .._library import operator
-from ._wide import autocast_dtype, wide
+from .._wide import autocast_dtype, wide
 
 REDUCTIONS = ("mean", "sum", "none")
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .._library import operator
-from ._wide import wide, widest
+from .._wide import wide, widest
 
 
 @operator(
@@ -135,7 +135,35 @@ layer_norm.gradient(_layer_backward, _layer_setup)
 
 
 class _Norm(nn.Module):
-    normalized_shape: tuple[int, ...]
+    weight: nn.Parameter | None
+    bias: nn.Parameter | None
+
+    def __init__(
+        self,
+        normalized_shape: int | list[int] | tuple[int, ...] | torch.Size,
+        eps: float | None,
+        elementwise_affine: bool,
+        parameters: dict[str, bool],
+        device: Any,
+        dtype: torch.dtype | None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        for name, there in parameters.items():
+            value = nn.Parameter(torch.empty(self.normalized_shape, device=device, dtype=dtype)) if there else None
+            self.register_parameter(name, value)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Sets the weight to one and the bias to zero."""
+        for name, parameter in self.named_parameters(recurse=False):
+            (nn.init.ones_ if name == "weight" else nn.init.zeros_)(parameter)
+
+    def extra_repr(self) -> str:
+        """As torch's."""
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
     def _rows(self, x: Tensor) -> Tensor:
         """The tensor as [rows, normalized elements]."""
@@ -177,18 +205,8 @@ class RMSNorm(_Norm):
         device: Any = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.normalized_shape = _dimensions(normalized_shape)
-        self.eps = eps
-        self.elementwise_affine = elementwise_affine
-        weight = torch.empty(self.normalized_shape, device=device, dtype=dtype) if elementwise_affine else None
-        self.register_parameter("weight", None if weight is None else nn.Parameter(weight))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Sets the weight to one."""
-        if self.weight is not None:
-            nn.init.ones_(self.weight)
+        parameters = {"weight": elementwise_affine}
+        super().__init__(normalized_shape, eps, elementwise_affine, parameters, device, dtype)
 
     def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
         """The normalised x; with a residual, the normalised sum x + residual, and the sum."""
@@ -197,10 +215,6 @@ class RMSNorm(_Norm):
         weight = None if self.weight is None else self.weight.flatten()
         y, total, _ = rms_norm(rows, added, weight, eps)
         return y.view(x.shape) if residual is None else (y.view(x.shape), total.view(x.shape))
-
-    def extra_repr(self) -> str:
-        """As torch's."""
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
 class LayerNorm(_Norm):
@@ -227,21 +241,8 @@ class LayerNorm(_Norm):
         device: Any = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
-        self.normalized_shape = _dimensions(normalized_shape)
-        self.eps = eps
-        self.elementwise_affine = elementwise_affine
-        for name, there in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
-            value = nn.Parameter(torch.empty(self.normalized_shape, device=device, dtype=dtype)) if there else None
-            self.register_parameter(name, value)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Sets the weight to one and the bias to zero."""
-        if self.weight is not None:
-            nn.init.ones_(self.weight)
-        if self.bias is not None:
-            nn.init.zeros_(self.bias)
+        parameters = {"weight": elementwise_affine, "bias": elementwise_affine and bias}
+        super().__init__(normalized_shape, eps, elementwise_affine, parameters, device, dtype)
 
     def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
         """The normalised x; with a residual, the normalised sum x + residual, and the sum."""
@@ -250,11 +251,3 @@ class LayerNorm(_Norm):
         bias = None if self.bias is None else self.bias.flatten()
         y, total, _, _ = layer_norm(rows, added, weight, bias, self.eps)
         return y.view(x.shape) if residual is None else (y.view(x.shape), total.view(x.shape))
-
-    def extra_repr(self) -> str:
-        """As torch's."""
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-
-
-def _dimensions(shape: int | list[int] | tuple[int, ...] | torch.Size) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(shape)

@@ -65,7 +65,7 @@ def _about_native(native: ModuleType) -> dict[str, str]:
         "fuseline": f"{native.VERSION} (graph form {native.FORM}, op table {native.TABLE})",
         "processor": f"{model}, kernels for {isa}, caches {levels}",
         "dtypes": " ".join(native.DTYPES),
-        "plan cache": "in memory, for each process",
+        "plan cache": native.plan_cache(),
     }
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import fuseline
 import pytest
 import torch
 from backend import compiled
@@ -125,6 +126,7 @@ def test_a_damaged_entry_is_compiled_again(folder: Path) -> None:
 
 PROGRAM = """
 import json, torch
+import fuseline
 from fuseline import _artifact
 from torch._dynamo.utils import counters
 torch.set_num_threads(1)
@@ -133,7 +135,9 @@ model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU(), torch.nn.La
 x = torch.randn(3, 8)
 torch.compile(model, backend="fuseline")(x).sum().backward()
 grad = model[0].weight.grad.sum().item()
-print(json.dumps({"counts": _artifact.counts, "aot": counters["aot_autograd"], "grad": grad}))
+steps = [step for graph in fuseline.report().to_dict()["graphs"] for step in graph["steps"]]
+plans = [step["plan"] for step in steps if step["kind"] == "segment"]
+print(json.dumps({"counts": _artifact.counts, "aot": counters["aot_autograd"], "grad": grad, "plans": plans}))
 """
 
 
@@ -149,6 +153,21 @@ def test_a_second_process_neither_traces_nor_compiles() -> None:
     assert first["counts"] == {"compiled": 2} and first["aot"]["autograd_cache_saved"] == 1
     assert second["counts"] == {"loaded": 2} and second["aot"]["autograd_cache_hit"] == 1
     assert second["grad"] == first["grad"]
+    assert set(first["plans"]) == {"stored"} and set(second["plans"]) == {"loaded"}
+
+
+def test_without_aotautograds_cache_plans_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_AUTOGRAD_CACHE", "0")
+    first, second = process(), process()
+    assert first["counts"] == second["counts"] == {"compiled": 2}
+    assert set(first["plans"]) == {"stored"} and set(second["plans"]) == {"loaded"}
+
+
+def test_a_plan_cache_that_cannot_be_used_is_said(folder: Path) -> None:
+    (folder / "fuseline").write_text("not a folder")
+    again(mlp, X, W)
+    assert "plan not stored: " in str(fuseline.report())
+    assert "cannot be used" in fuseline.doctor().facts["plan cache"]
 
 
 @contextlib.contextmanager

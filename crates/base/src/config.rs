@@ -30,17 +30,20 @@ pub struct Config {
     pub log: Vec<String>,
     /// Folder for everything that [`Config::log`] can print, as files: one folder per compile.
     pub dump: Option<String>,
+    /// Folder for what other processes can use again; `None` keeps everything in memory.
+    pub cache: Option<String>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { numerics: Numerics::Eager, fuse: true, threads: 0, fuel: None, log: Vec::new(), dump: None }
+        Config { numerics: Numerics::Eager, fuse: true, threads: 0, fuel: None, log: Vec::new(), dump: None, cache: None }
     }
 }
 
 impl Config {
     /// Defaults, changed by `FUSELINE_NOFUSE`, `FUSELINE_THREADS`, `FUSELINE_FUEL`, `FUSELINE_LOG`,
-    /// `FUSELINE_DUMP` and `FUSELINE_NUMERICS` (`eager` or `wide`).
+    /// `FUSELINE_DUMP`, `FUSELINE_NUMERICS` (`eager` or `wide`) and `FUSELINE_CACHE` (a folder, or `0` for none; unset, the folder
+    /// `fuseline` of the user's cache folder, `XDG_CACHE_HOME` or `~/.cache`).
     ///
     /// # Errors
     /// A variable that does not parse.
@@ -61,6 +64,11 @@ impl Config {
             }
         }
         c.dump = var("FUSELINE_DUMP");
+        let user = || var("XDG_CACHE_HOME").or_else(|| Some(var("HOME")? + "/.cache"));
+        c.cache = match var("FUSELINE_CACHE") {
+            Some(folder) => Some(folder).filter(|f| f != "0"),
+            None => user().map(|folder| folder + "/fuseline"),
+        };
         c.numerics = match var("FUSELINE_NUMERICS").as_deref() {
             None | Some("eager") => Numerics::Eager,
             Some("wide") => Numerics::Wide,

@@ -10,6 +10,7 @@ use kernel::Target;
 use scalar::Var;
 use transform::WriteMode;
 
+use crate::cache::Cached;
 use crate::executable::Executable;
 
 /// A planned graph, and how long each pass took.
@@ -19,6 +20,8 @@ pub struct Compiled {
     pub plan: Plan,
     /// Pass names and times, in order.
     pub timing: Vec<(&'static str, Duration)>,
+    /// What the cache of plans did.
+    pub cached: Cached,
 }
 
 /// Compiles a module for the CPU.
@@ -78,5 +81,5 @@ pub fn passes_from(first: Pass, graph: &Graph, given: &BTreeMap<Var, i64>, targe
     let mut plan = fuse::plan(prepared, &in_place, &sizes, target, config)?;
     plan.graph.facts.forget_answers();
     timed("plan", start);
-    Ok(Compiled { plan, timing })
+    Ok(Compiled { plan, timing, cached: Cached::Off })
 }

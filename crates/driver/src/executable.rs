@@ -13,7 +13,8 @@ use scalar::Var;
 use smallvec::SmallVec;
 
 use crate::bound::{Unwatched, Watch};
-use crate::compile::{Compiled, passes};
+use crate::cache::{Cached, cached_passes};
+use crate::compile::Compiled;
 use crate::dump;
 use crate::host::{dense, to_array, to_host};
 use crate::instance::{Instance, Ready, ReadyStep, Shown, place, root};
@@ -55,7 +56,7 @@ impl Executable {
     pub(crate) fn new(module: &Module, config: &Config) -> Result<Executable> {
         let target = Target::cpu();
         let device = shared_device(config.threads);
-        let compiled = passes(&module.graph, &BTreeMap::new(), &target, config)?;
+        let compiled = cached_passes(&module.graph, &BTreeMap::new(), &target, config)?;
         let mut frozen: Vec<Option<Array>> = vec![None; module.graph.inputs.len()];
         for f in &module.frozen {
             frozen[f.slot as usize] = Some(to_array(device.pool(), &f.data)?);
@@ -99,6 +100,11 @@ impl Executable {
     /// Times of the compile passes.
     pub fn timing(&self) -> &[(&'static str, std::time::Duration)] {
         &self.compiled.timing
+    }
+
+    /// What the cache of plans did for this module.
+    pub fn cached(&self) -> &Cached {
+        &self.compiled.cached
     }
 
     /// The device that runs it.

@@ -5,6 +5,7 @@
 //! was fused, what was not and why, and what it saves.
 
 mod bound;
+mod cache;
 mod compile;
 mod dump;
 mod executable;
@@ -20,6 +21,7 @@ mod values;
 mod verify;
 
 pub use bound::{Bound, Watch};
+pub use cache::{Cached, describe_cache};
 pub use compile::{Compiled, Pass, compile, passes, passes_from};
 pub use executable::Executable;
 pub use host::{to_array, to_host};

@@ -10,12 +10,13 @@ use base::{Code, HashMap};
 use graph::{ContractSpec, Graph, NodeId, Op, View};
 use kernel::{Arg, Axis, AxisSet, Comp, Cond, Def, Store, Value, ValueId};
 use scalar::{Combiner, DType, Facts, Scalar, ScalarOp, Sym, Var};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use crate::index::{always, pull};
 
 /// Compute nodes that one kernel computes, and the values that it must store.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     /// Members, ascending. Views, constants and iotas between them belong implicitly.
     pub members: BTreeSet<NodeId>,
@@ -39,7 +40,7 @@ impl Refusal {
 }
 
 /// A group as a comp, with the graph value behind each argument.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Built {
     /// The computation.
     pub comp: Comp,

@@ -6,6 +6,7 @@ use base::{Config, Error, Remark, Result};
 use graph::{Graph, NodeId, Op};
 use kernel::{Class, Estimate, Summary, Target, estimate};
 use scalar::Sym;
+use serde::{Deserialize, Serialize};
 
 use crate::build::{Built, Group};
 use crate::choose::{Chosen, choose};
@@ -15,7 +16,7 @@ use crate::strides::{Strided, strided};
 use crate::values::Values;
 
 /// What runs at one place of a plan.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Step {
     /// Generated code: one comp, or independent ones side by side.
     Comps(Vec<Part>),
@@ -24,7 +25,7 @@ pub enum Step {
 }
 
 /// One group of a generated kernel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Part {
     /// Members and outputs.
     pub group: Group,
@@ -43,7 +44,7 @@ impl Step {
 }
 
 /// One kernel of a plan.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Kernel {
     /// Name that says what it does.
     pub name: String,
@@ -64,7 +65,7 @@ pub struct Kernel {
 }
 
 /// Where a stored value lies.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Storage {
     /// An argument of the call.
     Input(u32),
@@ -92,7 +93,7 @@ pub enum Storage {
 pub type Source = Strided;
 
 /// An executable order of kernels over the values of a graph.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// The graph that node ids refer to.
     pub graph: Graph,

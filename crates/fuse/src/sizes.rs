@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use scalar::{Facts, Sym, Var};
+use serde::{Deserialize, Serialize};
 
 /// Numbers that stand for dimensions while a plan is chosen.
 ///
 /// A dimension without a given size counts as 128, moved into its bounds. Plans are legal for every size; only the choice
 /// among legal ones looks at these.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Sizes {
     dims: BTreeMap<Var, i64>,
 }

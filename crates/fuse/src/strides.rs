@@ -2,9 +2,10 @@
 
 use graph::{Graph, NodeId, Op, View};
 use scalar::{Facts, Shape, Sym};
+use serde::{Deserialize, Serialize};
 
 /// A value as a strided window on a stored one, in elements.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strided {
     /// The stored value.
     pub base: NodeId,

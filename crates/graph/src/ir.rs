@@ -5,12 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use scalar::{Combiner, DType, Facts, Scalar, ScalarOp, Shape, Sym};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use crate::HostTensor;
 
 /// Index of a node in [`Graph::nodes`]; operands always have smaller ids.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodeId(pub u32);
 
 impl NodeId {
@@ -27,11 +28,11 @@ impl fmt::Debug for NodeId {
 }
 
 /// Index into [`Graph::origins`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct OriginId(pub u32);
 
 /// Where a node comes from, in the user's words.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Origin {
     /// The user's op, e.g. `softmax` or `Conv`. Nodes that share an origin id are one user op: eager mode runs them as one kernel.
     pub op: String,
@@ -40,7 +41,7 @@ pub struct Origin {
 }
 
 /// Element type and symbolic shape of one tensor.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TensorType {
     /// Element type.
     pub dtype: DType,
@@ -49,7 +50,7 @@ pub struct TensorType {
 }
 
 /// Type of a node.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Type {
     /// One tensor.
     Tensor(TensorType),
@@ -58,7 +59,7 @@ pub enum Type {
 }
 
 /// A layout-only op. Each defines where output position `o` reads the operand, and whether it reads at all.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum View {
     /// Same elements in row-major order under another shape. Equal element counts are proved or guarded.
     Reshape(Shape),
@@ -106,7 +107,7 @@ pub enum View {
 ///
 /// Labels in both operands and the output are batch; in both operands only, contracted; in one operand and the output, free.
 /// A label in one operand only is summed there. Each label occurs at most once per operand.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ContractSpec {
     /// Labels of the first operand's axes.
     pub a: SmallVec<[u8; 6]>,
@@ -119,7 +120,7 @@ pub struct ContractSpec {
 }
 
 /// How [`Op::Write`] combines the written value with what was there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum WriteCombine {
     Set,
@@ -130,7 +131,7 @@ pub enum WriteCombine {
 }
 
 /// Where [`Op::Write`] writes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum At {
     /// The positions that a slice of the destination would read: `start`, `step` per axis. Operands: dst, src.
     Slice {
@@ -154,7 +155,7 @@ pub enum At {
 }
 
 /// Control flow over body graphs. Captured values are passed as operands.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Region {
     /// Operands: 0-d bool condition, captures…. Both bodies take the captures and give the same types.
     If {
@@ -179,7 +180,7 @@ pub enum Region {
 }
 
 /// A structural op.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Op {
     /// Parameter slot; index into [`Graph::inputs`].
     Input(u32),
@@ -217,7 +218,7 @@ pub enum Op {
 }
 
 /// A node: op, operands, type, origin.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Node {
     /// What it does.
     pub op: Op,
@@ -230,7 +231,7 @@ pub struct Node {
 }
 
 /// Declaration of a graph input.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct InputDecl {
     /// Name, unique in the graph.
     pub name: String,
@@ -243,7 +244,7 @@ pub struct InputDecl {
 }
 
 /// A named graph output.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Output {
     /// Name.
     pub name: String,
@@ -252,7 +253,7 @@ pub struct Output {
 }
 
 /// An equality `left = right` that could not be proved and is checked when a run binds the dimensions.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Guard {
     /// One side.
     pub left: Sym,
@@ -263,7 +264,7 @@ pub struct Guard {
 }
 
 /// A tensor program in topological order.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Graph {
     /// Name of the function.
     pub name: String,

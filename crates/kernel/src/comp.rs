@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use scalar::{Combiner, DType, Scalar, ScalarOp, Shape, Sym, Var};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// Index of a value in [`Comp::values`]; operands have smaller ids.
 pub type ValueId = u32;
 
 /// Set of axes of one [`Comp`], by bit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AxisSet(pub u64);
 
 impl AxisSet {
@@ -56,7 +57,7 @@ impl FromIterator<usize> for AxisSet {
 }
 
 /// A domain axis.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Axis {
     /// Variable that index expressions use; runs over `0..extent`.
     pub var: Var,
@@ -67,7 +68,7 @@ pub struct Axis {
 }
 
 /// A condition `0 ≤ expr < extent`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cond {
     /// Tested expression over axes and value variables.
     pub expr: Sym,
@@ -76,7 +77,7 @@ pub struct Cond {
 }
 
 /// A buffer argument with the logical shape that index expressions address.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Arg {
     /// Name for text.
     pub name: String,
@@ -91,7 +92,7 @@ pub struct Arg {
 }
 
 /// How a value is defined.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Def {
     /// A constant.
     Const(Scalar),
@@ -161,7 +162,7 @@ pub enum Def {
 }
 
 /// A value of the per-point computation.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Value {
     /// Definition.
     pub def: Def,
@@ -172,7 +173,7 @@ pub struct Value {
 }
 
 /// A write of a value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Store {
     /// Argument.
     pub arg: usize,
@@ -189,7 +190,7 @@ pub struct Store {
 }
 
 /// What one kernel phase computes for each point of its domain.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Comp {
     /// Domain axes: parallel ones first.
     pub axes: Vec<Axis>,

@@ -1,11 +1,12 @@
 //! The cost model: one sum of named terms, fed by a [`Target`]. No op is special.
 
 use scalar::ScalarOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Target;
 
 /// Kernel class, decided by the members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Class {
     /// Parallel axes only.
     Pointwise,
@@ -24,7 +25,7 @@ pub enum Class {
 }
 
 /// Additive summary of one kernel, in the sizes that the plan is made for.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Bytes read from buffers, each buffer element once.
     pub read: f64,
@@ -43,7 +44,7 @@ pub struct Summary {
 }
 
 /// What limits a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bound {
     /// Bytes over bandwidth.
     Memory,
@@ -54,7 +55,7 @@ pub enum Bound {
 }
 
 /// Prediction for one kernel.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Seconds.
     pub time: f64,

@@ -1,7 +1,9 @@
 //! Device descriptions.
 
+use serde::{Deserialize, Serialize};
+
 /// What the cost model and the lowering rules know about a device.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Target {
     /// Name, e.g. `cpu-avx2`.
     pub name: String,

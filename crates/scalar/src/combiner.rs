@@ -1,9 +1,11 @@
 //! Combiners: associative functions over a state of one or more components.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{DType, Scalar, ScalarOp, eval};
 
 /// A named associative combination used by reductions and scans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Combiner {
     /// Σ.
     Sum,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Element type of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum DType {
     Bool,
@@ -22,6 +22,7 @@ pub enum DType {
 }
 
 use DType::{BF16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+use serde::{Deserialize, Serialize};
 
 impl DType {
     /// Every dtype, narrowest kind first.

@@ -6,7 +6,7 @@ use crate::DType;
 ///
 /// Operands of one op have one dtype, except where a row says otherwise. Composites (gelu, silu, where with
 /// broadcasting, …) are built from these by the faces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ScalarOp {
     /// −x (wraps for integers).
     Neg,
@@ -133,6 +133,7 @@ pub enum ScalarOp {
 }
 
 use ScalarOp as S;
+use serde::{Deserialize, Serialize};
 
 impl ScalarOp {
     /// Rows without a parameter, for tables and text.

@@ -3,11 +3,12 @@
 use std::fmt;
 
 use half::{bf16, f16};
+use serde::{Deserialize, Serialize};
 
 use crate::DType;
 
 /// A typed constant, compared and hashed by its bits (so NaN equals itself and −0.0 differs from 0.0).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Scalar {
     dtype: DType,
     bits: u64,

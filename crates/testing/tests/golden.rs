@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::{Config, Result};
+use driver::Plan;
 use graph::text;
 use kernel::Target;
 
@@ -37,10 +38,14 @@ impl Golden {
         Some(Golden { name, kernels: number("# golden ")?, once: number("# once "), body: body.to_owned() })
     }
 
+    fn plan(&self) -> Result<Plan> {
+        let graph = text::parse(&self.name, &self.body)?;
+        Ok(driver::passes(&graph, &BTreeMap::new(), &Target::cpu(), &Config::default())?.plan)
+    }
+
     /// The number of kernels, with those at load where their number is not the required one.
     fn count(&self) -> Result<String> {
-        let graph = text::parse(&self.name, &self.body)?;
-        let plan = driver::passes(&graph, &BTreeMap::new(), &Target::cpu(), &Config::default())?.plan;
+        let plan = self.plan()?;
         let once = plan.kernels.iter().filter(|k| k.once).count();
         let each = plan.kernels.len() - once;
         Ok(if self.once.is_none_or(|n| n == once) { each.to_string() } else { format!("{each} and {once} once") })
@@ -96,4 +101,15 @@ fn kernel_counts() {
     let known: BTreeSet<&String> = goldens.iter().map(|g| &g.name).collect();
     wrong.extend(red.keys().filter(|name| !known.contains(name)).map(|name| format!("RED.txt: there is no golden plan {name}")));
     assert!(wrong.is_empty(), "{} of {} golden plans\n{}", wrong.len(), goldens.len(), wrong.join("\n"));
+}
+
+#[test]
+fn plans_are_equal_after_a_file() {
+    for golden in goldens() {
+        let Ok(plan) = golden.plan() else { continue };
+        let bytes = postcard::to_stdvec(&plan).unwrap();
+        let read: Plan = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(format!("{read:#?}"), format!("{plan:#?}"), "{}", golden.name);
+        assert_eq!(postcard::to_stdvec(&read).unwrap(), bytes, "{}", golden.name);
+    }
 }

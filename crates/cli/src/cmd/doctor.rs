@@ -11,8 +11,15 @@ use crate::progress::Progress;
 use crate::{json, output};
 
 /// Environment variables that Fuseline reads.
-const VARIABLES: [&str; 6] =
-    ["FUSELINE_NOFUSE", "FUSELINE_THREADS", "FUSELINE_FUEL", "FUSELINE_LOG", "FUSELINE_DUMP", "FUSELINE_NUMERICS"];
+const VARIABLES: [&str; 7] = [
+    "FUSELINE_NOFUSE",
+    "FUSELINE_THREADS",
+    "FUSELINE_FUEL",
+    "FUSELINE_LOG",
+    "FUSELINE_DUMP",
+    "FUSELINE_NUMERICS",
+    "FUSELINE_CACHE",
+];
 
 /// What the machine has.
 struct Machine {
@@ -21,6 +28,7 @@ struct Machine {
     /// Bytes.
     memory: Option<u64>,
     huge_pages: String,
+    plan_cache: String,
     variables: Vec<(&'static str, String)>,
     ceilings: Option<Ceilings>,
 }
@@ -50,6 +58,7 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory: total_memory(),
             huge_pages: huge_pages(),
+            plan_cache: driver::describe_cache(&base::Config::from_env().unwrap_or_default()),
             variables: VARIABLES.iter().filter_map(set).collect(),
             ceilings,
         })
@@ -68,6 +77,7 @@ impl Machine {
         row("caches", format!("L1 {}, L2 {}, L3 {}", bytes(self.caches.l1), bytes(self.caches.l2), bytes(self.caches.l3)));
         row("memory", self.memory.map_or_else(|| "unknown".into(), |m| format!("{:.1} GiB", m as f64 / f64::from(1 << 30))));
         row("huge pages", self.huge_pages.clone());
+        row("plan cache", self.plan_cache.clone());
         let set = self.variables.iter().map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>();
         row("environment", if set.is_empty() { "no FUSELINE_ variables set".into() } else { set.join(" ") });
         if let Some(c) = &self.ceilings {
@@ -97,6 +107,7 @@ impl Machine {
             "cache_bytes": { "l1": self.caches.l1, "l2": self.caches.l2, "l3": self.caches.l3 },
             "memory_bytes": self.memory,
             "huge_pages": self.huge_pages,
+            "plan_cache": self.plan_cache,
             "environment": variables,
             "fma_gflop_per_s": self.ceilings.as_ref().and_then(|c| c.fma),
             "rates": rates.collect::<Vec<_>>(),

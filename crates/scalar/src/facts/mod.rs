@@ -15,6 +15,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::sym::Atom;
 use crate::{Sym, Var};
 
@@ -25,7 +27,8 @@ use crate::{Sym, Var};
 ///
 /// Clones share one record, and with it the answers to earlier questions, until one of them learns something; those that
 /// learn the same axes in the same order share a record again.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(into = "Stored", from = "Stored")]
 pub struct Facts(Arc<Known>);
 
 #[derive(Default)]
@@ -44,12 +47,34 @@ struct Equalities {
     aliases: BTreeMap<Var, Vec<Var>>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 struct VarFacts {
     min: Option<i64>,
     max: Option<i64>,
     below: BTreeSet<Sym>,
     divisible: Option<i64>,
+}
+
+/// What files hold of [`Facts`].
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    vars: BTreeMap<Var, VarFacts>,
+    pairs: BTreeSet<(Sym, Sym)>,
+}
+
+impl From<Facts> for Stored {
+    fn from(facts: Facts) -> Stored {
+        let (vars, pairs) = facts.key();
+        Stored { vars: vars.clone(), pairs: pairs.clone() }
+    }
+}
+
+impl From<Stored> for Facts {
+    fn from(stored: Stored) -> Facts {
+        let mut equalities = Equalities { pairs: stored.pairs, ..Equalities::default() };
+        equalities.orient();
+        Facts(Arc::new(Known { vars: stored.vars, equalities: Arc::new(equalities), memo: memo::Memo::default() }))
+    }
 }
 
 impl Facts {

@@ -17,6 +17,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use base::stable_hash;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use build::extremum;
 pub use interpret::Arithmetic;
@@ -30,7 +31,8 @@ pub use var::Var;
 /// let x = Sym::parse("(4*i + j)//4").unwrap();
 /// assert_eq!(x.to_string(), "i + j//4");
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(into = "Stored", from = "Stored")]
 pub struct Sym(Repr);
 
 #[derive(Clone)]
@@ -53,7 +55,7 @@ struct Poly {
 }
 
 /// An indivisible factor of a term.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum Atom {
     /// A variable.
     Var(Var),
@@ -65,6 +67,34 @@ pub(crate) enum Atom {
     Min(Arc<[Sym]>),
     /// Greatest of two or more, ascending.
     Max(Arc<[Sym]>),
+}
+
+/// What files hold of a [`Sym`].
+#[derive(Serialize, Deserialize)]
+enum Stored {
+    Const(i64),
+    Sum(Vec<Term>),
+    Overflow,
+}
+
+impl From<Sym> for Stored {
+    fn from(sym: Sym) -> Stored {
+        match sym.0 {
+            Repr::Const(c) => Stored::Const(c),
+            Repr::Poly(p) => Stored::Sum(p.terms.clone()),
+            Repr::Overflow => Stored::Overflow,
+        }
+    }
+}
+
+impl From<Stored> for Sym {
+    fn from(stored: Stored) -> Sym {
+        match stored {
+            Stored::Const(c) => Sym(Repr::Const(c)),
+            Stored::Sum(terms) => Sym::from_terms(terms),
+            Stored::Overflow => Sym::overflow(),
+        }
+    }
 }
 
 /// Most nodes in one expression tree.

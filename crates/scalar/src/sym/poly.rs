@@ -2,17 +2,18 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 use super::Atom;
 
 /// A product of atoms, ascending, repeated for powers. Ordered by degree, highest first, then lexicographically: the
 /// reverse of a graded lexicographic monomial order, so the first term of a sorted sum is its leading term.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Mono(SmallVec<[Atom; 2]>);
 
 /// A coefficient times a product of atoms.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Term {
     pub(crate) mono: Mono,
     pub(crate) coef: i64,

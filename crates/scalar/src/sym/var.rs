@@ -6,11 +6,13 @@ use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
 
 use base::{HashMap, stable_hash};
+use serde::{Deserialize, Serialize};
 
 /// A variable: a dimension or an axis. Compared and ordered by name; equal names are one record.
 ///
 /// Names that are to be read back from text are identifiers `[A-Za-z_][A-Za-z0-9_.]*` other than `min` and `max`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(into = "&'static str", from = "String")]
 pub struct Var(&'static Name);
 
 struct Name {
@@ -39,6 +41,17 @@ impl Var {
     /// A set of variables in 64 bits: whoever lacks the bit lacks the variable.
     pub(super) fn bit(self) -> u64 {
         1 << (self.0.hash >> 58)
+    }
+}
+
+impl From<Var> for &'static str {
+    fn from(var: Var) -> &'static str {
+        var.name()
+    }
+}
+impl From<String> for Var {
+    fn from(name: String) -> Var {
+        Var::new(&name)
     }
 }
 

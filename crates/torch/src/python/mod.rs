@@ -120,6 +120,12 @@ fn machine() -> (String, &'static str, [usize; 3]) {
     (runtime::model(), runtime::isa(), [caches.l1, caches.l2, caches.l3])
 }
 
+/// What the cache of plans holds, in words.
+#[pyfunction]
+fn plan_cache() -> PyResult<String> {
+    Ok(driver::describe_cache(&Config::from_env().map_err(|e| python_error(&e))?))
+}
+
 #[pymodule]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("VERSION", env!("CARGO_PKG_VERSION"))?;
@@ -129,6 +135,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("DeviationError", m.py().get_type::<DeviationError>())?;
     m.add_class::<Runner>()?;
     m.add_function(wrap_pyfunction!(machine, m)?)?;
+    m.add_function(wrap_pyfunction!(plan_cache, m)?)?;
     m.add_function(wrap_pyfunction!(compile, m)?)?;
     m.add_function(wrap_pyfunction!(is_lowered, m)?)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use driver::{Report, bytes_text, time_text};
+use driver::{Cached, Report, bytes_text, time_text};
 use serde_json::{Value, json};
 
 use super::bind::Dims;
@@ -34,6 +34,7 @@ fn segment(part: &Part) -> base::Result<Value> {
         "calls": part.tally.calls(),
         "seconds": part.tally.time().as_secs_f64(),
         "sizes": part.bindings.len(),
+        "plan": part.executable.cached().to_string(),
         "output_bytes": memory.as_ref().map(|m| m.outputs),
         "arena_bytes": memory.as_ref().and_then(|m| m.arena),
         "report": report_of(part)?.to_json(),
@@ -76,6 +77,9 @@ impl Runner {
         for work in &self.work {
             let Work::Part(part) = work else { continue };
             let _ = writeln!(out, "{}", report_of(part)?);
+            if let cached @ Cached::Failed(_) = part.executable.cached() {
+                let _ = writeln!(out, "plan {cached}");
+            }
             if let Some(memory) = memory(part) {
                 let arena = memory.arena.map_or_else(|| "not planned".to_owned(), |n| bytes_text(n as f64));
                 let _ = writeln!(out, "memory: intermediates {arena}, outputs {}\n", bytes_text(memory.outputs as f64));

@@ -253,6 +253,10 @@ impl Runner {
         })
     }
 
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.work.iter().filter_map(|w| if let Work::Part(p) = w { Some(&**p) } else { None })
+    }
+
     /// Number of calls.
     pub(super) fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
@@ -385,9 +389,13 @@ impl Runner {
         self.timing.iter().map(|(name, t)| (*name, t.as_secs_f64())).collect()
     }
 
+    /// What the cache of plans did for each segment.
+    fn plans(&self) -> Vec<String> {
+        self.parts().map(|p| p.executable.cached().to_string()).collect()
+    }
+
     /// Names of the kernels of each segment.
     fn kernels(&self) -> Vec<Vec<String>> {
-        let parts = self.work.iter().filter_map(|w| if let Work::Part(p) = w { Some(p) } else { None });
-        parts.map(|p| p.executable.plan().kernels.iter().map(|k| k.name.clone()).collect()).collect()
+        self.parts().map(|p| p.executable.plan().kernels.iter().map(|k| k.name.clone()).collect()).collect()
     }
 }

@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::{Code, Error, ErrorKind, Remark, Result};
+use base::{Error, ErrorKind, Result};
 use graph::{Builder, Graph, NodeId, Op};
 use scalar::{Sym, Var};
 
 use crate::aten::{self, Ctx, Operand, Values};
-use crate::fx::{self, Arg, Id, Kind, Value, sym};
+use crate::fx::{self, Arg, Id, Kind, Size, Value};
 use crate::layout::{Layout, dense_order, permuted, row_major, strided_input};
 use crate::program::{Base, Extern, Made, Overwritten, Passed, Program, Read, Segment, Shown, Step, TensorRead};
 
@@ -62,7 +62,6 @@ struct Cutter<'a> {
     readers: BTreeMap<u64, Vec<Id>>,
     /// Level of the last node whose order matters.
     fence: usize,
-    remarks: Vec<Remark>,
 }
 
 /// Whether a node picks one of several results of another.
@@ -73,16 +72,7 @@ fn is_item(node: &fx::Node) -> bool {
 impl<'a> Cutter<'a> {
     fn new(fx: &'a fx::Graph, refused: &'a BTreeSet<String>) -> Cutter<'a> {
         let placed = vec![Placement::Given; fx.nodes.len()];
-        Cutter {
-            fx,
-            refused,
-            placed,
-            levels: Vec::new(),
-            free: free_symbols(fx),
-            readers: readers(fx),
-            fence: 0,
-            remarks: Vec::new(),
-        }
+        Cutter { fx, refused, placed, levels: Vec::new(), free: free_symbols(fx), readers: readers(fx), fence: 0 }
     }
 
     fn level(&mut self, n: usize) -> &mut Level {
@@ -183,7 +173,7 @@ impl<'a> Cutter<'a> {
     fn operand(&mut self, id: Id, level: usize) -> Result<Option<Operand>> {
         match &self.fx.nodes[id].value {
             Value::Tensor(t) if t.plain => self.tensor(id, 0, level).map(|n| Some(Operand::Tensor(n))),
-            Value::Int(expression) => Ok(Some(Operand::Int(sym(expression)?))),
+            Value::Int(size) => Ok(Some(Operand::Int(size.sym()?))),
             _ => Ok(None),
         }
     }
@@ -361,14 +351,6 @@ impl<'a> Cutter<'a> {
         if node.effect {
             self.fence = level + 1;
         }
-        self.remarks.push(Remark {
-            code: Code::Fallback,
-            pass: "torch",
-            places: vec![node.op.clone(), node.source.clone()],
-            message: format!("{} runs in torch: {reason}", node.target),
-            bytes: 0,
-            hint: String::new(),
-        });
         Ok(())
     }
 
@@ -376,10 +358,9 @@ impl<'a> Cutter<'a> {
     fn passed(&mut self, id: Id) -> Result<Passed> {
         match &self.fx.nodes[id].value {
             Value::None => Ok(Passed::None),
-            Value::Int(expression) if self.placed[id] == Placement::Given => match sym(expression) {
-                Ok(s) => Ok(Passed::Int(s)),
-                Err(_) => Ok(Passed::Object(id)),
-            },
+            Value::Int(size) if self.placed[id] == Placement::Given => {
+                Ok(size.known().map_or(Passed::Object(id), |s| Passed::Int(s.clone())))
+            }
             Value::Tensor(_) => {
                 let (source, index) = self.source(id, 0);
                 let outside = !matches!(self.placed[source], Placement::Segment(_));
@@ -414,7 +395,7 @@ impl<'a> Cutter<'a> {
             }
             steps.extend(level.externs.into_iter().map(Step::Extern));
         }
-        Ok(Program { name: self.fx.name.clone(), steps, results, remarks: self.remarks })
+        Ok(Program { name: self.fx.name.clone(), steps, results })
     }
 }
 
@@ -441,8 +422,8 @@ fn readers(fx: &fx::Graph) -> BTreeMap<u64, Vec<Id>> {
 /// Symbols that are in no tensor's type: integers that the user computes with.
 fn free_symbols(fx: &fx::Graph) -> BTreeSet<Var> {
     let tensors = fx.nodes.iter().flat_map(|n| n.value.tensors());
-    let texts = tensors.flat_map(|t| t.shape.iter().chain(&t.strides).chain([&t.offset]));
-    let sizes: BTreeSet<Var> = texts.filter_map(|t| Sym::parse(t).ok()).flat_map(|s| s.vars()).collect();
+    let sizes = tensors.flat_map(|t| t.shape.iter().chain(&t.strides).chain([&t.offset]));
+    let sizes: BTreeSet<Var> = sizes.filter_map(Size::known).flat_map(Sym::vars).collect();
     fx.symbols.keys().map(|name| Var::new(name)).filter(|v| !sizes.contains(v)).collect()
 }
 
@@ -464,7 +445,7 @@ fn checked(b: &Builder, node: &fx::Node, results: Vec<NodeId>) -> Result<Vec<Nod
         let differs = |(a, b): (&Sym, &Sym)| a != b && (a.as_int().is_some() && b.as_int().is_some());
         if dtype.name() != want.dtype || b.shape(have).len() != shape.len() || b.shape(have).iter().zip(&shape).any(differs) {
             let have = b.graph().tensor(have);
-            return Err(Error::unsupported(format!("the lowering gives {have}, torch {}{:?}", want.dtype, want.shape)));
+            return Err(Error::unsupported(format!("the lowering gives {have}, torch {}{shape:?}", want.dtype)));
         }
     }
     Ok(results)

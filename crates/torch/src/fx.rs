@@ -98,12 +98,37 @@ pub enum Value {
     None,
     /// A tensor.
     Tensor(Tensor),
-    /// A symbolic or plain integer, as an expression over symbols.
-    Int(String),
+    /// A symbolic or plain integer.
+    Int(Size),
     /// Several values.
     List(Vec<Value>),
     /// Anything else, as Python prints its type: a float, a subclass, a body.
     Other(String),
+}
+
+/// An expression over symbols, or why it is none that [`Sym`] can state.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(from = "String")]
+pub struct Size(std::result::Result<Sym, String>);
+
+impl From<String> for Size {
+    fn from(text: String) -> Size {
+        Size(Sym::parse(&text).map_err(|e| format!("size expression {text}: {e}")))
+    }
+}
+
+impl Size {
+    /// The expression.
+    ///
+    /// # Errors
+    /// Unsupported outside the grammar of [`Sym`].
+    pub fn sym(&self) -> Result<Sym> {
+        self.0.clone().map_err(Error::unsupported)
+    }
+    /// The expression, where there is one.
+    pub fn known(&self) -> Option<&Sym> {
+        self.0.as_ref().ok()
+    }
 }
 
 /// Type, layout and identity of a tensor.
@@ -111,12 +136,12 @@ pub enum Value {
 pub struct Tensor {
     /// Element type, by Fuseline's name where there is one, else torch's (`complex64`).
     pub dtype: String,
-    /// Extents, as expressions over symbols.
-    pub shape: Vec<String>,
+    /// Extents.
+    pub shape: Vec<Size>,
     /// Distances of neighbours in elements.
-    pub strides: Vec<String>,
+    pub strides: Vec<Size>,
     /// Element of the storage at index 0.
-    pub offset: String,
+    pub offset: Size,
     /// Number of the storage: tensors that share one are views of each other.
     pub storage: u64,
     /// Whether it is a plain dense tensor on the CPU, which generated kernels can read.
@@ -142,14 +167,6 @@ impl Graph {
     }
 }
 
-/// A size expression.
-///
-/// # Errors
-/// Unsupported outside the grammar of [`Sym`].
-pub fn sym(text: &str) -> Result<Sym> {
-    Sym::parse(text).map_err(|e| Error::unsupported(format!("size expression {text}: {e}")))
-}
-
 impl Tensor {
     /// Element type.
     ///
@@ -161,23 +178,23 @@ impl Tensor {
     /// Extents.
     ///
     /// # Errors
-    /// As [`sym`].
+    /// As [`Size::sym`].
     pub fn extents(&self) -> Result<Shape> {
-        self.shape.iter().map(|t| sym(t)).collect()
+        self.shape.iter().map(Size::sym).collect()
     }
     /// Extents and strides.
     ///
     /// # Errors
-    /// As [`sym`].
+    /// As [`Size::sym`].
     pub fn layout(&self) -> Result<Layout> {
-        Ok(Layout { shape: self.extents()?, strides: self.strides.iter().map(|t| sym(t)).collect::<Result<_>>()? })
+        Ok(Layout { shape: self.extents()?, strides: self.strides.iter().map(Size::sym).collect::<Result<_>>()? })
     }
     /// Element of the storage at index 0.
     ///
     /// # Errors
-    /// As [`sym`].
+    /// As [`Size::sym`].
     pub fn start(&self) -> Result<Sym> {
-        sym(&self.offset)
+        self.offset.sym()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use base::Remark;
 use graph::Graph;
 use scalar::{DType, Shape, Sym, Var};
 
@@ -134,6 +133,4 @@ pub struct Program {
     pub steps: Vec<Step>,
     /// Results.
     pub results: Vec<Passed>,
-    /// What was decided, for the report.
-    pub remarks: Vec<Remark>,
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use base::{Config, Remark, Result};
+use base::{Config, Result};
 use driver::{Executable, Module};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -16,7 +16,7 @@ use super::tally::Tally;
 use super::{Settings, profile, python_error};
 use crate::fx::{self, Id, Kind, Value};
 use crate::layout::Layout;
-use crate::program::{Base, Made, Passed, Program, Read, Shown, Step, TensorRead};
+use crate::program::{Base, Extern, Made, Passed, Program, Read, Segment, Shown, Step, TensorRead};
 
 /// Number of a run-time value.
 pub(super) type Slot = usize;
@@ -103,8 +103,6 @@ pub(super) struct Runner {
     pub(super) fx: fx::Graph,
     calls: AtomicU64,
     settings: Settings,
-    remarks: Vec<Remark>,
-    timing: Vec<(&'static str, Duration)>,
 }
 
 /// Numbers of run-time values.
@@ -163,8 +161,67 @@ impl Promised {
 }
 
 fn symbol(value: &Value) -> Option<Var> {
-    let Value::Int(text) = value else { return None };
-    Sym::parse(text).ok()?.as_var()
+    if let Value::Int(size) = value { size.known()?.as_var() } else { None }
+}
+
+impl Part {
+    fn compile(segment: &Segment, slots: &mut Slots, fx: &fx::Graph, config: &Config, first: usize) -> Result<Part> {
+        let module = Module { graph: segment.graph.clone(), frozen: Vec::new() };
+        let executable = driver::compile(&module, config)?;
+        let input = |r: &Read| match r {
+            Read::Tensor(t) => Input::Tensor(slots.base(fx, t.shown.base), t.clone()),
+            Read::Integer(s) => Input::Integer(s.clone()),
+        };
+        let inputs = segment.reads.iter().map(input).collect();
+        let output = |m: &Made| {
+            let into = m.into.as_ref().map(|o| slots.base(fx, o.argument));
+            Output { slot: slots.base(fx, m.base), into, made: m.clone() }
+        };
+        let makes = segment.makes.iter().map(output).collect();
+        let (bindings, tally) = Default::default();
+        Ok(Part { executable, inputs, makes, symbols: segment.symbols.clone(), bindings, first, tally })
+    }
+}
+
+impl Call {
+    fn new(call: &Extern, slots: &mut Slots, fx: &fx::Graph) -> Call {
+        let value = &fx.nodes[call.node].value;
+        Call {
+            node: call.node,
+            function: None,
+            operands: call.operands.iter().map(|p| slots.given(fx, p)).collect(),
+            result: None,
+            items: Vec::new(),
+            defines: definitions(value),
+            integer: symbol(value),
+            reason: call.reason.clone(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// Finds the results that something reads, once all that reads has its slots.
+    fn find_results(&mut self, slots: &Slots, fx: &fx::Graph) {
+        let node = self.node;
+        let value = &fx.nodes[node].value;
+        let promised = |i| value.result(i).and_then(Promised::of);
+        self.result = slots.objects.get(&node).map(|&slot| (slot, promised(0)));
+        let item = |(index, _)| Some((index, *slots.bases.get(&Base { node, index })?, promised(index)));
+        self.items = value.numbered().into_iter().filter_map(item).collect();
+    }
+}
+
+/// What the arguments are, in order.
+fn arguments(fx: &fx::Graph, slots: &Slots) -> Vec<Argument> {
+    let inputs = || fx.nodes.iter().enumerate().filter(|(_, n)| n.kind == Kind::Input);
+    let mut known: BTreeSet<Var> = inputs().filter_map(|(_, n)| symbol(&n.value)).collect();
+    let argument = |(id, node): (Id, &fx::Node)| {
+        let extents = definitions(&node.value).into_iter().map(|(_, axis, var)| (axis, var));
+        let defines = extents.filter(|&(_, var)| known.insert(var)).collect();
+        let tangent = node.name.starts_with("tangents");
+        let promised = if tangent { node.value.tensor().and_then(Promised::of) } else { None };
+        Argument { slot: slots.objects.get(&id).copied(), symbol: symbol(&node.value), defines, promised }
+    };
+    inputs().map(argument).collect()
 }
 
 impl Runner {
@@ -172,85 +229,28 @@ impl Runner {
         let mut slots = Slots::default();
         let mut work = Vec::new();
         let mut kernels = 0;
-        let mut timing: Vec<(&'static str, Duration)> = Vec::new();
         for step in &program.steps {
             work.push(match step {
                 Step::Segment(segment) => {
-                    let module = Module { graph: segment.graph.clone(), frozen: Vec::new() };
-                    let executable = driver::compile(&module, config)?;
-                    timing.extend(executable.timing());
-                    let input = |r: &Read| match r {
-                        Read::Tensor(t) => Input::Tensor(slots.base(&fx, t.shown.base), t.clone()),
-                        Read::Integer(s) => Input::Integer(s.clone()),
-                    };
-                    let inputs = segment.reads.iter().map(input).collect();
-                    let output = |m: &Made| {
-                        let into = m.into.as_ref().map(|o| slots.base(&fx, o.argument));
-                        Output { slot: slots.base(&fx, m.base), into, made: m.clone() }
-                    };
-                    let makes = segment.makes.iter().map(output).collect();
-                    let symbols = segment.symbols.clone();
-                    let first = kernels;
-                    kernels += executable.plan().kernels.len();
-                    let (bindings, tally) = Default::default();
-                    Work::Part(Box::new(Part { executable, inputs, makes, symbols, bindings, first, tally }))
+                    let part = Part::compile(segment, &mut slots, &fx, config, kernels)?;
+                    kernels += part.executable.plan().kernels.len();
+                    Work::Part(Box::new(part))
                 }
-                Step::Extern(call) => {
-                    let operands = call.operands.iter().map(|p| slots.given(&fx, p)).collect();
-                    let function = None;
-                    Work::Call(Box::new(Call {
-                        node: call.node,
-                        function,
-                        operands,
-                        result: None,
-                        items: Vec::new(),
-                        defines: Vec::new(),
-                        integer: symbol(&fx.nodes[call.node].value),
-                        reason: call.reason.clone(),
-                        tally: Tally::default(),
-                    }))
-                }
+                Step::Extern(call) => Work::Call(Box::new(Call::new(call, &mut slots, &fx))),
             });
         }
         let results: Vec<Given> = program.results.iter().map(|p| slots.given(&fx, p)).collect();
         for step in &mut work {
             if let Work::Call(call) = step {
-                let promised = |i| fx.nodes[call.node].value.result(i).and_then(Promised::of);
-                call.result = slots.objects.get(&call.node).map(|&slot| (slot, promised(0)));
-                let node = &fx.nodes[call.node];
-                let base = |index| Base { node: call.node, index };
-                let item = |(i, _)| Some((i, *slots.bases.get(&base(i))?, promised(i)));
-                call.items = node.value.numbered().into_iter().filter_map(item).collect();
-                call.defines = definitions(&node.value);
+                call.find_results(&slots, &fx);
             }
         }
-        let inputs = || fx.nodes.iter().filter(|n| n.kind == Kind::Input);
-        let mut known: BTreeSet<Var> = inputs().filter_map(|n| symbol(&n.value)).collect();
-        let argument = |(id, node): (Id, &fx::Node)| {
-            let extents = definitions(&node.value).into_iter().map(|(_, axis, var)| (axis, var));
-            let defines = extents.filter(|&(_, var)| known.insert(var)).collect();
-            let tangent = node.name.starts_with("tangents");
-            let promised = if tangent { node.value.tensor().and_then(Promised::of) } else { None };
-            Argument { slot: slots.objects.get(&id).copied(), symbol: symbol(&node.value), defines, promised }
-        };
         let of_kind = |kind| fx.nodes.iter().enumerate().filter(move |(_, n)| n.kind == kind);
-        let arguments = of_kind(Kind::Input).map(argument).collect();
         let attributes =
             of_kind(Kind::Attribute).map(|(id, n)| (n.target.clone(), slots.objects.get(&id).copied(), None)).collect();
-        let release = releases(&work, &results, slots.count);
-        Ok(Runner {
-            arguments,
-            attributes,
-            work,
-            release,
-            results,
-            slots: slots.count,
-            fx,
-            calls: AtomicU64::new(0),
-            settings,
-            remarks: program.remarks,
-            timing,
-        })
+        let (arguments, release) = (arguments(&fx, &slots), releases(&work, &results, slots.count));
+        let (slots, calls) = (slots.count, AtomicU64::new(0));
+        Ok(Runner { arguments, attributes, work, release, results, slots, fx, calls, settings })
     }
 
     fn parts(&self) -> impl Iterator<Item = &Part> {
@@ -262,9 +262,13 @@ impl Runner {
         self.calls.load(Ordering::Relaxed)
     }
 
+    fn passes(&self) -> impl Iterator<Item = &(&'static str, Duration)> {
+        self.parts().flat_map(|p| p.executable.timing())
+    }
+
     /// Time of all compile passes.
     pub(super) fn compile_time(&self) -> Duration {
-        self.timing.iter().map(|(_, t)| *t).sum()
+        self.passes().map(|(_, t)| *t).sum()
     }
 
     /// How a call runs, of those that came before it.
@@ -311,8 +315,8 @@ impl Runner {
 fn definitions(value: &Value) -> Vec<(usize, usize, Var)> {
     let mut found = Vec::new();
     for (i, tensor) in value.numbered() {
-        for (axis, text) in tensor.shape.iter().enumerate() {
-            if let Some(var) = Sym::parse(text).ok().and_then(|s| s.as_var()) {
+        for (axis, extent) in tensor.shape.iter().enumerate() {
+            if let Some(var) = extent.known().and_then(Sym::as_var) {
                 found.push((i, axis, var));
             }
         }
@@ -380,13 +384,17 @@ impl Runner {
 
     /// Torch calls with their reasons, as (op, source, message).
     fn remarks(&self) -> Vec<(String, String, String)> {
-        let place = |r: &Remark, i: usize| r.places.get(i).cloned().unwrap_or_default();
-        self.remarks.iter().map(|r| (place(r, 0), place(r, 1), r.message.clone())).collect()
+        let calls = self.work.iter().filter_map(|w| if let Work::Call(c) = w { Some(c) } else { None });
+        let remark = |call: &Call| {
+            let node = &self.fx.nodes[call.node];
+            (node.op.clone(), node.source.clone(), format!("{} runs in torch: {}", node.target, call.reason))
+        };
+        calls.map(|c| remark(c)).collect()
     }
 
     /// Seconds of each compile pass.
     fn timing(&self) -> Vec<(&'static str, f64)> {
-        self.timing.iter().map(|(name, t)| (*name, t.as_secs_f64())).collect()
+        self.passes().map(|(name, t)| (*name, t.as_secs_f64())).collect()
     }
 
     /// What the cache of plans did for each segment.

@@ -1,4 +1,4 @@
-"""Steady state: eager, Inductor and Fuseline in alternating rounds in one process; medians, and peak memory of a step.
+"""Steady state: eager, Inductor and Fuseline in alternating rounds; medians, and peak memory of a step. A process for each model.
 
 `python python/benches/steady.py [--threads N] [--inference] [MODEL…]`
 """
@@ -6,20 +6,26 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import json
 import math
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fuseline
 import record
 import torch
 from subjects import NAMES, find, inference_step, training_step
 
 ROUNDS = 7
+M_MMAP_THRESHOLD = -3
+"""What glibc calls the size from which a block is a mapping of its own."""
 
 
 def seconds(step: Callable[[Callable[..., Any]], None], call: Callable[..., Any], least: float = 0.2) -> float:
@@ -38,8 +44,16 @@ def resident(field: str) -> int:
 
 
 def peak_bytes(step: Callable[[Callable[..., Any]], None], call: Callable[..., Any]) -> int:
-    """Most resident memory during a step beyond what the process had before it, whoever allocated it."""
+    """Most resident memory during a step beyond what the process had before it, whoever allocated it.
+
+    Allocators give back what they keep for later, and torch's large tensors come from the system and go back to it, so that
+    every page that a step needs counts.
+    """
+    libc = ctypes.CDLL(None)
+    libc.mallopt(M_MMAP_THRESHOLD, 64 << 10)
     gc.collect()
+    fuseline.empty_cache()
+    libc.malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmRSS")
     step(call)
@@ -48,7 +62,6 @@ def peak_bytes(step: Callable[[Callable[..., Any]], None], call: Callable[..., A
 
 def row(name: str, inference: bool) -> dict[str, Any]:
     """One model."""
-    torch._dynamo.reset()
     torch.manual_seed(0)
     model = find(name)
     module, inputs = model.build().train(not inference), model.inputs()
@@ -65,12 +78,18 @@ def row(name: str, inference: bool) -> dict[str, Any]:
         for name_, call in calls.items():
             times[name_].append(seconds(step, call))
     medians = {name_: statistics.median(list_) for name_, list_ in times.items()}
+    peaks: dict[str, int] = {}
+    for name_, call in calls.items():
+        for parameter in module.parameters():
+            parameter.grad = None
+        peaks[name_] = peak_bytes(step, call)
     return {
         "model": name,
         "seconds": medians,
         "over_eager": medians["eager"] / medians["fuseline"],
         "over_inductor": medians["inductor"] / medians["fuseline"],
-        "peak_bytes": {name_: peak_bytes(step, call) for name_, call in calls.items()},
+        "memory_over_inductor": peaks["fuseline"] / max(peaks["inductor"], 1),
+        "peak_bytes": peaks,
     }
 
 
@@ -85,13 +104,21 @@ def main() -> None:
     parser.add_argument("models", nargs="*", default=NAMES)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--inference", action="store_true")
+    parser.add_argument("--one", action="store_true", help="measure in this process and save nothing")
     chosen = parser.parse_args()
-    torch.set_num_threads(chosen.threads)
+    if chosen.one:
+        torch.set_num_threads(chosen.threads)
+        print(json.dumps(row(chosen.models[0], chosen.inference)))
+        return
     rows = []
     for name in chosen.models:
-        rows.append(row(name, chosen.inference))
+        options = ["--threads", str(chosen.threads), *(["--inference"] if chosen.inference else [])]
+        result = subprocess.run([sys.executable, __file__, "--one", *options, name], capture_output=True, text=True)
+        if result.returncode:
+            sys.exit(f"{name} failed:\n{result.stderr}")
+        rows.append(json.loads(result.stdout.strip().splitlines()[-1]))
         print(json.dumps(rows[-1]), flush=True)
-    means = {key: geomean([r[key] for r in rows]) for key in ("over_eager", "over_inductor")}
+    means = {key: geomean([r[key] for r in rows]) for key in ("over_eager", "over_inductor", "memory_over_inductor")}
     print(json.dumps(means))
     kind = "inference" if chosen.inference else "training"
     record.save(f"torch-{kind}-{chosen.threads}", rows, threads=chosen.threads, geomean=means)

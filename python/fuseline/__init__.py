@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from ._native import DeviationError
     from ._report import Report
 
-__all__ = ["DeviationError", "Diagnosis", "Report", "backend", "doctor", "explain", "nn", "optim", "report"]
+__all__ = [
+    "DeviationError",
+    "Diagnosis",
+    "Report",
+    "backend",
+    "doctor",
+    "empty_cache",
+    "explain",
+    "memory_stats",
+    "nn",
+    "optim",
+    "report",
+]
 
 
 def require_torch() -> None:
@@ -61,6 +73,23 @@ def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     from ._explain import explain as implementation
 
     return implementation(fn, *args, **kwargs)
+
+
+def memory_stats() -> dict[str, int]:
+    """Bytes of the memory that intermediates live in: ``allocated`` now, ``reserved`` from the system, ``peak``.
+
+    The peak is the most that was allocated. Results are torch's own tensors and do not count.
+    """
+    from . import _native
+
+    return dict(zip(("allocated", "reserved", "peak"), _native.memory_stats(), strict=True))
+
+
+def empty_cache() -> None:
+    """Returns memory that no intermediate uses to the system, and makes the present use the peak."""
+    from . import _native
+
+    _native.empty_cache()
 
 
 def __getattr__(name: str) -> Any:

@@ -46,13 +46,32 @@ def reversed_read(x: Tensor, y: Tensor) -> Tensor:
     return x + y
 
 
+def intermediates(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Values that end where another begins, are needed once more, or are read elsewhere than the next is written."""
+    a = x + y
+    b = a * 2
+    c = b.abs()
+    turned = (c - 1).flip(0) + c
+    return (a * b).relu(), turned - turned.amax(), (b + c.roll(1, 0)) * y
+
+
+def scattered(x: Tensor, y: Tensor) -> Tensor:
+    """A buffer that is written in part lies in the memory of the result."""
+    at = torch.arange(x.shape[0]) // 2
+    return torch.zeros_like(x).index_add(0, at, y) + x * 2
+
+
+FUNCTIONS = [old_value_after_update, both_ways, chain, used_by_two, reversed_read, intermediates, scattered]
+
+
+@pytest.mark.parametrize("fuse", [True, False])
 @pytest.mark.parametrize("size", [1, 7, 1000, 100003])
-@pytest.mark.parametrize("function", [old_value_after_update, both_ways, chain, used_by_two, reversed_read])
-def test_as_eager(function: Callable[..., Tensor], size: int) -> None:
-    """Results and arguments afterwards are eager's, bit for bit."""
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_as_eager(function: Callable[..., Tensor], size: int, fuse: bool) -> None:
+    """Results and arguments afterwards are eager's, bit for bit, with one kernel per op too."""
     eager = [torch.randn(size), torch.randn(size)]
     ours = [x.clone() for x in eager]
-    want, have = function(*eager), compiled(function)(*ours)
+    want, have = function(*eager), compiled(function, options={"fuse": fuse})(*ours)
     for a, b in zip([*_listed(have), *ours], [*_listed(want), *eager], strict=True):
         assert same_bits(a, b)
 

@@ -189,3 +189,13 @@ def test_profiler_shows_kernels_with_flops_and_bytes(tmp_path: object) -> None:
     flops = sum(float(events[k]["flops"]) for k in kernels)
     assert flops >= 2 * N**3
     assert all(float(events[k]["bytes"]) > 0 for k in kernels)
+
+
+def test_memory_of_intermediates_is_told_and_given_back() -> None:
+    compiled(lambda x: (x + 1).sum(0) @ x.T, options={"fuse": False})(torch.randn(64, 64))
+    before = fuseline.memory_stats()
+    assert 0 <= before["allocated"] <= before["peak"] <= before["reserved"]
+    fuseline.empty_cache()
+    after = fuseline.memory_stats()
+    assert after["allocated"] == after["peak"] == before["allocated"]
+    assert after["reserved"] <= before["reserved"]

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::{Error, Result};
-use fuse::Plan;
-use graph::NodeId;
 use runtime::{Arg, Array, Buffer};
 use scalar::Var;
 use smallvec::SmallVec;
 
 use crate::executable::Executable;
-use crate::instance::{Instance, Ready, ReadyStep};
+use crate::instance::{Instance, ReadyStep};
+use crate::places::{self, Source, Step};
 
 /// Told of every kernel of a run.
 pub trait Watch: Sync {
@@ -29,25 +28,6 @@ impl Watch for Unwatched {
     fn kernel(&self, _: usize, run: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         run()
     }
-}
-
-/// Where the memory of a launch argument comes from.
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    Input(usize),
-    Output(usize),
-    Own(usize),
-}
-
-/// One launch.
-struct Step {
-    /// Index in the plan.
-    kernel: usize,
-    /// Intermediates that get memory before it, with their bytes.
-    allocate: Vec<(usize, usize)>,
-    args: Vec<Source>,
-    /// Intermediates that nothing after it needs.
-    release: Vec<usize>,
 }
 
 /// A size tuple that is ready to run; made by [`Executable::bound`].
@@ -88,10 +68,9 @@ impl Executable {
     /// Extents or dimensions that do not fit; kernels that cannot be lowered.
     pub fn bound(&self, dims: &BTreeMap<Var, i64>, shapes: Vec<Vec<usize>>, overwrites: &[Option<usize>]) -> Result<Bound> {
         let instance = self.instance(dims, &shapes.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
-        let mut resolver = Resolver { places: self.given().iter().map(|&(node, n)| (node, Source::Input(n))).collect(), own: 0 };
-        let steps = resolver.steps(self, &instance, overwrites);
+        let (steps, own) = places::resolve(self, &instance, overwrites).map_or((None, 0), |(steps, own)| (Some(steps), own));
         let overwrites = overwrites.iter().map(Option::is_some).collect();
-        Ok(Bound { dims: dims.clone(), shapes, overwrites, instance, steps, own: resolver.own })
+        Ok(Bound { dims: dims.clone(), shapes, overwrites, instance, steps, own })
     }
 
     /// Runs on memory of the caller's: inputs and outputs dense and row-major, as large as their types say, outputs apart
@@ -157,77 +136,5 @@ impl Executable {
             |(buffer, (dtype, shape)): (Buffer, (scalar::DType, Vec<usize>))| Array::over(Arc::new(buffer), dtype, &shape);
         let outputs = outputs.into_iter().zip(shapes).map(arrays).collect::<Result<Vec<_>>>()?;
         Ok((inputs, outputs))
-    }
-}
-
-/// Whether a root value may be computed into the memory of an input: nothing reads the input afterwards, and the kernel that makes
-/// the value reads it only where it writes.
-fn may_overwrite(plan: &Plan, instance: &Instance, input: NodeId, value: NodeId) -> bool {
-    let makes = |ready: &Ready| ready.outputs.iter().any(|m| m.root == value);
-    let reads = |ready: &Ready| matches!(&ready.step, ReadyStep::Program { args, .. } if args.contains(&input));
-    let Some(made) = instance.kernels.iter().position(makes) else { return false };
-    match instance.kernels.iter().rposition(reads) {
-        Some(read) if read == made => {
-            let fuse::Step::Comps(parts) = &plan.kernels[made].step else { return false };
-            let mut readers = parts.iter().filter(|p| p.built.args.contains(&input));
-            let (Some(part), None) = (readers.next(), readers.next()) else { return false };
-            let at = |v| part.built.args.iter().position(|&a| a == v);
-            at(input).zip(at(value)).is_some_and(|(read, written)| part.built.comp.may_overwrite(read, written))
-        }
-        read => read.is_none_or(|read| read < made),
-    }
-}
-
-/// Numbers the memory of root values while it walks the plan.
-struct Resolver {
-    places: BTreeMap<NodeId, Source>,
-    own: usize,
-}
-
-impl Resolver {
-    /// The launches; `None` for a plan that needs more than launches.
-    fn steps(&mut self, executable: &Executable, instance: &Instance, overwrites: &[Option<usize>]) -> Option<Vec<Step>> {
-        let plan = executable.plan();
-        for ((n, shown), input) in instance.outputs.iter().enumerate().zip(overwrites) {
-            let input = input.and_then(|i| executable.given().iter().find(|g| g.1 == i)).map(|g| g.0);
-            if input.is_some() && input == shown.written_into(plan) {
-                continue;
-            }
-            let root = shown.whole(plan)?;
-            if input.is_some_and(|input| !may_overwrite(plan, instance, input, root)) {
-                return None;
-            }
-            if self.places.insert(root, Source::Output(n)).is_some() {
-                return None;
-            }
-        }
-        let mut steps = Vec::new();
-        for (n, (kernel, ready)) in plan.kernels.iter().zip(&instance.kernels).enumerate() {
-            let args = match &ready.step {
-                _ if kernel.once => return None,
-                ReadyStep::Program { args, .. } => args.as_slice(),
-                ReadyStep::Nothing => &[],
-                ReadyStep::Interpret | ReadyStep::Opaque(_) => return None,
-            };
-            let mut allocate = Vec::new();
-            for made in &ready.outputs {
-                if made.copy_of.is_some() {
-                    return None;
-                }
-                if !self.places.contains_key(&made.root) {
-                    self.places.insert(made.root, Source::Own(self.own));
-                    allocate.push((self.own, made.shape.iter().product::<usize>() * made.dtype.size()));
-                    self.own += 1;
-                }
-            }
-            let args = args.iter().map(|root| self.places.get(root).copied()).collect::<Option<Vec<_>>>()?;
-            let own = |root: &NodeId| match self.places.get(root) {
-                Some(Source::Own(n)) => Some(*n),
-                _ => None,
-            };
-            let release = executable.last_use()[n].iter().filter_map(own).collect();
-            steps.push(Step { kernel: n, allocate, args, release });
-        }
-        Some(steps)
     }
 }

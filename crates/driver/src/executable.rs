@@ -45,11 +45,18 @@ pub struct Executable {
     pub(crate) dump: Option<PathBuf>,
 }
 
+/// Devices by thread count.
+static DEVICES: Mutex<BTreeMap<usize, Arc<Device>>> = Mutex::new(BTreeMap::new());
+
 /// One device per thread count and process: executables share its memory and workers.
 fn shared_device(threads: usize) -> Arc<Device> {
-    static DEVICES: Mutex<BTreeMap<usize, Arc<Device>>> = Mutex::new(BTreeMap::new());
     let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
     devices.entry(threads).or_insert_with(|| Device::cpu(threads)).clone()
+}
+
+/// The devices that executables of this process share.
+pub fn devices() -> Vec<Arc<Device>> {
+    DEVICES.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
 }
 
 impl Executable {

@@ -40,6 +40,13 @@ pub(crate) struct Made {
     pub(crate) copy_of: Option<NodeId>,
 }
 
+impl Made {
+    /// Bytes of its buffer.
+    pub(crate) fn bytes(&self) -> usize {
+        self.shape.iter().product::<usize>() * self.dtype.size()
+    }
+}
+
 /// A strided part of something, in elements.
 pub(crate) struct Part {
     pub(crate) shape: Vec<usize>,

@@ -120,6 +120,24 @@ fn machine() -> (String, &'static str, [usize; 3]) {
     (runtime::model(), runtime::isa(), [caches.l1, caches.l2, caches.l3])
 }
 
+/// Bytes of the memory for intermediates, over all thread counts: in live buffers, taken from the system, and most that was live.
+#[pyfunction]
+fn memory_stats() -> (usize, usize, usize) {
+    let stats = driver::devices().into_iter().map(|d| d.pool().stats());
+    stats.fold((0, 0, 0), |(live, taken, peak), s| (live + s.allocated, taken + s.reserved, peak + s.peak))
+}
+
+/// Returns memory that no buffer uses to the system, and makes the present use the peak.
+#[pyfunction]
+fn empty_cache(py: Python<'_>) {
+    py.detach(|| {
+        for device in driver::devices() {
+            device.pool().trim();
+            device.pool().reset_peak();
+        }
+    });
+}
+
 /// What the cache of plans holds, in words.
 #[pyfunction]
 fn plan_cache() -> PyResult<String> {
@@ -136,6 +154,8 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Runner>()?;
     m.add_function(wrap_pyfunction!(machine, m)?)?;
     m.add_function(wrap_pyfunction!(plan_cache, m)?)?;
+    m.add_function(wrap_pyfunction!(memory_stats, m)?)?;
+    m.add_function(wrap_pyfunction!(empty_cache, m)?)?;
     m.add_function(wrap_pyfunction!(compile, m)?)?;
     m.add_function(wrap_pyfunction!(is_lowered, m)?)
 }

@@ -1,4 +1,6 @@
-"""Steady state: eager, Inductor and Fuseline in alternating rounds; medians, and peak memory of a step. A process for each model.
+"""Steady state: eager, Inductor and Fuseline in alternating rounds; medians, and peak memory of a step.
+
+Each model is measured in a process of its own.
 
 `python python/benches/steady.py [--threads N] [--inference] [MODEL…]`
 """
@@ -46,8 +48,8 @@ def resident(field: str) -> int:
 def peak_bytes(step: Callable[[Callable[..., Any]], None], call: Callable[..., Any]) -> int:
     """Most resident memory during a step beyond what the process had before it, whoever allocated it.
 
-    Allocators give back what they keep for later, and torch's large tensors come from the system and go back to it, so that
-    every page that a step needs counts.
+    Allocators give back what they keep for later, and torch's large tensors come from the system and go back to it, so
+    that every page that a step needs counts.
     """
     libc = ctypes.CDLL(None)
     libc.mallopt(M_MMAP_THRESHOLD, 64 << 10)

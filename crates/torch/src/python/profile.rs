@@ -38,11 +38,11 @@ pub(super) fn within<T>(py: Python<'_>, name: &str, costs: &Bound<'_, PyDict>, r
     result
 }
 
-/// A kernel's range.
+/// A kernel's range; whole numbers, since torch before 2.15 writes others into traces as `1024.`, which is no JSON.
 struct Range {
     name: String,
-    flops: f64,
-    bytes: f64,
+    flops: u64,
+    bytes: u64,
 }
 
 /// Gives every kernel of a segment a range with its name, its floating-point operations and the bytes it moves.
@@ -53,7 +53,7 @@ impl Ranges {
     pub(super) fn new(name: &str, part: &Part, dims: &Dims) -> Ranges {
         let range = |(n, k): (usize, driver::KernelReport)| {
             let name = format!("fuseline::{name}/k{}_{}", part.first + n, k.name);
-            Range { name, flops: k.flops, bytes: k.read + k.written }
+            Range { name, flops: k.flops.round() as u64, bytes: (k.read + k.written).round() as u64 }
         };
         Ranges(part.executable.kernel_reports(dims).into_iter().enumerate().map(range).collect())
     }

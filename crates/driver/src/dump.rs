@@ -56,7 +56,7 @@ pub(crate) fn lowered(exe: &Executable, instance: &Instance) -> Result<()> {
     let remarks = || {
         let sizes = fuse::Sizes::new(&exe.plan().graph.facts, instance.dims.clone());
         let edges = fuse::unfused(exe.plan(), &sizes, &exe.target, config);
-        edges.iter().chain(&instance.remarks).map(remark).collect()
+        edges.iter().chain(instance.remarks()).map(remark).collect()
     };
     show("remarks", &title("remarks"), file("remarks"), config, &remarks)
 }

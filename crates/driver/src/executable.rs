@@ -17,7 +17,7 @@ use crate::cache::{Cached, cached_passes};
 use crate::compile::Compiled;
 use crate::dump;
 use crate::host::{dense, to_array, to_host};
-use crate::instance::{Instance, Ready, ReadyStep, Shown, place, root};
+use crate::instance::{Instance, Ready, ReadyStep, Shown, Sized, place, root};
 use crate::region::Regions;
 use crate::values::{Kept, Values};
 
@@ -32,6 +32,8 @@ pub struct Executable {
     pub(crate) target: Target,
     pub(crate) device: Arc<Device>,
     instances: Recent<Extents, Instance>,
+    /// By kernel.
+    sized: Vec<Sized>,
     frozen: Vec<Option<Array>>,
     /// Input nodes that are not frozen, with the number of their argument.
     given: Vec<(NodeId, usize)>,
@@ -76,6 +78,7 @@ impl Executable {
         let dump = dump::compiled(&module.graph, &compiled, config)?;
         let regions = Regions::new(&compiled.plan.graph, config)?;
         let last_use = last_uses(&compiled.plan);
+        let sized = compiled.plan.kernels.iter().map(|k| Sized::new(&compiled.plan, k)).collect();
         let (given, weights) = input_nodes(&compiled.plan.graph, &frozen);
         Ok(Executable {
             source: module.graph.clone(),
@@ -84,6 +87,7 @@ impl Executable {
             target,
             device,
             instances: Recent::default(),
+            sized,
             frozen,
             given,
             weights: Arc::new(weights),
@@ -125,7 +129,7 @@ impl Executable {
     /// Inputs that do not fit.
     pub fn remarks(&self, inputs: &[HostTensor]) -> Result<Vec<Remark>> {
         let shapes: Vec<&[usize]> = inputs.iter().map(HostTensor::shape).collect();
-        Ok(self.instance(&BTreeMap::new(), &shapes)?.remarks.clone())
+        Ok(self.instance(&BTreeMap::new(), &shapes)?.remarks().cloned().collect())
     }
 
     /// The dimensions that inputs of these shapes bind, for [`Executable::report`].
@@ -294,7 +298,7 @@ impl Executable {
         let mut extents: Extents = shapes.iter().flat_map(|s| s.iter().copied()).collect();
         extents.extend(dims.values().map(|&n| n as usize));
         self.instances.get(&extents, || {
-            let made = Instance::new(&self.compiled.plan, self.bind(dims, shapes)?, &self.device, &self.config)?;
+            let made = Instance::new(&self.compiled.plan, &self.sized, self.bind(dims, shapes)?, &self.device, &self.config)?;
             dump::lowered(self, &made)?;
             Ok(made)
         })

@@ -1,14 +1,16 @@
 //! A plan's kernels for one size tuple.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use base::{Code, Config, ErrorKind, Remark, Result};
+use base::{Code, Config, ErrorKind, Recent, Remark, Result};
 use fuse::{Kernel, Plan, Step, Storage};
 use graph::NodeId;
 use lower::{Layout, Request};
 use program::TileProgram;
 use runtime::{Array, Device, Prepared};
 use scalar::{DType, Shape, Sym, Var};
+use smallvec::SmallVec;
 
 use crate::values::Values;
 
@@ -17,6 +19,43 @@ pub(crate) struct Ready {
     pub(crate) step: ReadyStep,
     /// Root values that it needs room for.
     pub(crate) outputs: Vec<Made>,
+    /// Why the interpreter runs it, if it does.
+    remark: Option<Remark>,
+}
+
+/// One kernel for the values that its dimensions had last.
+pub(crate) struct Sized {
+    dims: Vec<Var>,
+    ready: Recent<SmallVec<[i64; 4]>, Ready>,
+}
+
+impl Sized {
+    pub(crate) fn new(plan: &Plan, kernel: &Kernel) -> Sized {
+        Sized { dims: dims_of(plan, kernel).into_iter().collect(), ready: Recent::default() }
+    }
+}
+
+/// Dimensions that a kernel and the places of its arguments depend on.
+fn dims_of(plan: &Plan, kernel: &Kernel) -> BTreeSet<Var> {
+    let mut dims = BTreeSet::new();
+    if let Step::Comps(parts) = &kernel.step {
+        dims.extend(parts.iter().flat_map(|p| p.built.comp.dims()));
+    }
+    for value in kernel.step.args(&plan.graph).into_iter().chain(kernel.outputs.iter().copied()) {
+        let mut within = Some(value);
+        while let Some(value) = within {
+            dims.extend(plan.graph.shape(value).iter().flat_map(Sym::vars));
+            within = match plan.storage.get(&value) {
+                Some(Storage::Part { of, start, .. }) => {
+                    dims.extend(start.vars());
+                    Some(*of)
+                }
+                Some(Storage::Write { dst, copy: false }) => Some(*dst),
+                _ => None,
+            };
+        }
+    }
+    dims
 }
 
 /// What runs for one kernel.
@@ -101,32 +140,38 @@ impl Shown {
 /// Kernels, shapes and layouts for one binding of the dimensions.
 pub(crate) struct Instance {
     pub(crate) dims: BTreeMap<Var, i64>,
-    pub(crate) kernels: Vec<Ready>,
+    pub(crate) kernels: Vec<Arc<Ready>>,
     pub(crate) outputs: Vec<Shown>,
-    pub(crate) remarks: Vec<Remark>,
 }
 
 impl Instance {
-    pub(crate) fn new(plan: &Plan, dims: BTreeMap<Var, i64>, device: &Device, config: &Config) -> Result<Instance> {
-        let mut remarks = Vec::new();
-        let kernels =
-            plan.kernels.iter().map(|k| ready(plan, k, &dims, device, config, &mut remarks)).collect::<Result<Vec<_>>>()?;
+    /// Prepares the kernels of a plan, but those in `sized` that have what their dimensions ask for already.
+    pub(crate) fn new(
+        plan: &Plan,
+        sized: &[Sized],
+        dims: BTreeMap<Var, i64>,
+        device: &Device,
+        config: &Config,
+    ) -> Result<Instance> {
+        let ready = |(kernel, sized): (&Kernel, &Sized)| {
+            let key = sized.dims.iter().filter_map(|v| dims.get(v).copied()).collect();
+            sized.ready.get(&key, || ready(plan, kernel, &dims, device, config))
+        };
+        let kernels = plan.kernels.iter().zip(sized).map(ready).collect::<Result<Vec<_>>>()?;
         let outputs = shown(plan, &dims)?;
-        Ok(Instance { dims, kernels, outputs, remarks })
+        Ok(Instance { dims, kernels, outputs })
+    }
+
+    /// What lowering has to say.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = &Remark> {
+        self.kernels.iter().filter_map(|k| k.remark.as_ref())
     }
 }
 
-fn ready(
-    plan: &Plan,
-    kernel: &Kernel,
-    dims: &BTreeMap<Var, i64>,
-    device: &Device,
-    config: &Config,
-    remarks: &mut Vec<Remark>,
-) -> Result<Ready> {
+fn ready(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>, device: &Device, config: &Config) -> Result<Ready> {
     let outputs = made(plan, kernel, dims)?;
-    let step = ready_step(plan, kernel, dims, device, config, remarks)?;
-    Ok(Ready { step, outputs })
+    let (step, remark) = ready_step(plan, kernel, dims, device, config)?;
+    Ok(Ready { step, outputs, remark })
 }
 
 fn ready_step(
@@ -135,10 +180,9 @@ fn ready_step(
     dims: &BTreeMap<Var, i64>,
     device: &Device,
     config: &Config,
-    remarks: &mut Vec<Remark>,
-) -> Result<ReadyStep> {
+) -> Result<(ReadyStep, Option<Remark>)> {
     if let Step::Opaque(node) = kernel.step {
-        return Ok(ReadyStep::Opaque(node));
+        return Ok((ReadyStep::Opaque(node), None));
     }
     let args: Vec<NodeId> = kernel.step.args(&plan.graph).into_iter().map(|v| root(plan, v)).collect();
     let lowered = program_of(plan, kernel, dims, config).and_then(|p| {
@@ -146,21 +190,21 @@ fn ready_step(
         Ok(p)
     });
     match lowered {
-        Ok(program) if program.phases.is_empty() => Ok(ReadyStep::Nothing),
+        Ok(program) if program.phases.is_empty() => Ok((ReadyStep::Nothing, None)),
         Ok(program) => {
             let workspaces = program.params[args.len()..].iter().map(|p| p.elements as usize * p.dtype.size()).collect();
-            Ok(ReadyStep::Program { prepared: device.prepare(program)?, args, workspaces })
+            Ok((ReadyStep::Program { prepared: device.prepare(program)?, args, workspaces }, None))
         }
         Err(e) if e.kind == ErrorKind::Unsupported => {
-            remarks.push(Remark {
+            let remark = Remark {
                 code: Code::Fallback,
                 pass: "lower",
                 places: vec![kernel.name.clone()],
                 message: format!("{e}; the interpreter runs it"),
                 bytes: 0,
                 hint: "report the graph: fuseline opt prints it".into(),
-            });
-            Ok(ReadyStep::Interpret)
+            };
+            Ok((ReadyStep::Interpret, Some(remark)))
         }
         Err(e) => Err(e.context(kernel.name.clone())),
     }
@@ -261,3 +305,6 @@ pub(crate) fn root(plan: &Plan, value: NodeId) -> NodeId {
         _ => value,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 //! A kernel's result takes the memory of a value that ends with it, where the kernel reads the value only where it writes the result.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use fuse::{Kernel, Plan};
 use graph::NodeId;
@@ -150,8 +151,8 @@ fn may_overwrite(plan: &Plan, kernel: &Kernel, read: NodeId, written: NodeId) ->
 /// Whether a root value may be computed into the memory of an input: nothing reads the input afterwards, and the kernel that makes
 /// the value reads it only where it writes.
 fn may_overwrite_input(plan: &Plan, instance: &Instance, input: NodeId, value: NodeId) -> bool {
-    let makes = |ready: &Ready| ready.outputs.iter().any(|m| m.root == value);
-    let reads = |ready: &Ready| matches!(&ready.step, ReadyStep::Program { args, .. } if args.contains(&input));
+    let makes = |ready: &Arc<Ready>| ready.outputs.iter().any(|m| m.root == value);
+    let reads = |ready: &Arc<Ready>| matches!(&ready.step, ReadyStep::Program { args, .. } if args.contains(&input));
     let Some(made) = instance.kernels.iter().position(makes) else { return false };
     match instance.kernels.iter().rposition(reads) {
         Some(read) if read == made => may_overwrite(plan, &plan.kernels[made], input, value),

@@ -1,6 +1,6 @@
 //! The per-point computation of one kernel.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use scalar::{Combiner, DType, Scalar, ScalarOp, Shape, Sym, Var};
 use serde::{Deserialize, Serialize};
@@ -161,6 +161,24 @@ pub enum Def {
     },
 }
 
+/// Both sides of conditions.
+fn conditions(when: &[Cond]) -> impl Iterator<Item = &Sym> {
+    when.iter().flat_map(|c| [&c.expr, &c.extent])
+}
+
+impl Def {
+    /// The expressions in it.
+    fn expressions(&self) -> SmallVec<[&Sym; 4]> {
+        match self {
+            Def::Index(e) => SmallVec::from_slice(&[e]),
+            Def::Pred(when) => conditions(when).collect(),
+            Def::Load { index, when, .. } => index.iter().chain(conditions(when)).collect(),
+            Def::Check { limit, when, .. } => std::iter::once(limit).chain(conditions(when)).collect(),
+            _ => SmallVec::new(),
+        }
+    }
+}
+
 /// A value of the per-point computation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Value {
@@ -220,6 +238,14 @@ impl Comp {
             (None, Some(&value)) => set.union(self.value(value).free),
             (None, None) => set,
         })
+    }
+    /// Dimensions that it depends on: variables of its extents, shapes, positions and conditions, its own aside.
+    pub fn dims(&self) -> BTreeSet<Var> {
+        let shapes = self.axes.iter().map(|a| &a.extent).chain(self.args.iter().flat_map(|a| &a.shape));
+        let stored = self.stores.iter().flat_map(|s| s.index.iter().chain(conditions(&s.when)));
+        let values = self.values.iter().flat_map(|v| v.def.expressions());
+        let used = shapes.chain(stored).chain(values).flat_map(Sym::vars);
+        used.filter(|v| self.axis_of(*v).is_none() && !self.value_vars.contains_key(v)).collect()
     }
     /// Whether one buffer may serve as both arguments: every point reads `read` only where it writes `written`, so no point sees
     /// what another wrote, and only for what it writes there, so nothing reads after the write.

@@ -17,6 +17,9 @@ const MIN_COLUMNS: i64 = 32;
 const MIN_RUN: i64 = 8;
 const MOST_STEP: i64 = 4;
 
+/// Least columns and contracted points of a product of one row that is no nest.
+const VECTOR: (i64, i64) = (16, 64);
+
 /// Products of a comp that share their loops.
 pub(crate) struct Products {
     contracts: Vec<ValueId>,
@@ -26,7 +29,8 @@ pub(crate) struct Products {
     k: AxisSet,
 }
 
-/// The products, if the comp is a matrix product: rows, columns and contracted points all more than one.
+/// The products, if the comp is a matrix product: rows, columns and contracted points all more than one; or one row and a large
+/// matrix that is only read.
 pub(crate) fn products(flat: &Flat) -> Option<Products> {
     let contracts: Vec<ValueId> =
         (0..flat.values.len() as ValueId).filter(|&v| matches!(flat.value(v).def, FlatDef::Contract { .. })).collect();
@@ -40,7 +44,22 @@ pub(crate) fn products(flat: &Flat) -> Option<Products> {
     let parallel: AxisSet = flat.order.iter().copied().filter(|&a| !flat.inner.has(a)).collect();
     let batch = batch.union(flat.live(parallel).minus(m).minus(n));
     let many = |set: AxisSet| flat.points(set) > 1;
-    (many(m) && many(n) && many(k)).then_some(Products { contracts, batch, m, n, k })
+    let matrix = many(m) && many(n) && many(k);
+    let vector = || contracts.iter().all(|&v| by_vector(flat, v, m, n, k));
+    (matrix || vector()).then_some(Products { contracts, batch, m, n, k })
+}
+
+/// Whether a contraction has one row, or one column, and a large matrix that lies in memory with adjacent rows or columns.
+fn by_vector(flat: &Flat, v: ValueId, m: AxisSet, n: AxisSet, k: AxisSet) -> bool {
+    let FlatDef::Contract { a, b, acc, .. } = flat.value(v).def else { return false };
+    let (matrix, columns) = match (flat.points(m), flat.points(n)) {
+        (1, _) => (b, n),
+        (_, 1) => (a, m),
+        _ => return false,
+    };
+    let adjacent = |index: &Lin| columns.union(k).iter().any(|a| index.coef(a) == 1);
+    let large = flat.points(columns) >= VECTOR.0 && flat.points(k) >= VECTOR.1;
+    large && plain_load(flat, matrix, acc).is_some_and(|(_, index, when)| when.is_empty() && adjacent(index))
 }
 
 fn classes(flat: &Flat, v: ValueId) -> (AxisSet, AxisSet, AxisSet, AxisSet) {

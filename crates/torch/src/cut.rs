@@ -60,6 +60,8 @@ struct Cutter<'a> {
     free: BTreeSet<Var>,
     /// Nodes that read a storage.
     readers: BTreeMap<u64, Vec<Id>>,
+    /// Copies that a segment makes by storing into the argument, and that argument.
+    overwritten: BTreeMap<Id, Id>,
     /// Level of the last node whose order matters.
     fence: usize,
 }
@@ -72,7 +74,8 @@ fn is_item(node: &fx::Node) -> bool {
 impl<'a> Cutter<'a> {
     fn new(fx: &'a fx::Graph, refused: &'a BTreeSet<String>) -> Cutter<'a> {
         let placed = vec![Placement::Given; fx.nodes.len()];
-        Cutter { fx, refused, placed, levels: Vec::new(), free: free_symbols(fx), readers: readers(fx), fence: 0 }
+        let (free, readers) = (free_symbols(fx), readers(fx));
+        Cutter { fx, refused, placed, levels: Vec::new(), free, readers, overwritten: BTreeMap::new(), fence: 0 }
     }
 
     fn level(&mut self, n: usize) -> &mut Level {
@@ -197,8 +200,11 @@ impl<'a> Cutter<'a> {
         Ok(node_id)
     }
 
-    /// Follows picks of one result to the node that has it.
+    /// Follows picks of one result to the node that has it, and a copy into an argument to that.
     fn source(&self, id: Id, index: usize) -> (Id, usize) {
+        if let Some(&argument) = self.overwritten.get(&id) {
+            return (argument, 0);
+        }
         let node = &self.fx.nodes[id];
         match (is_item(node), node.args.get("index")) {
             (true, Some(&Arg::Int(i))) => {
@@ -320,14 +326,15 @@ impl<'a> Cutter<'a> {
         let into = Some(Overwritten { argument, input });
         let (dtype, layout) = (level.builder.dtype(value), want.layout()?);
         level.makes.push(Made { base: Base { node: id, index: 0 }, into, dtype, layout, stored: shape, spread: false });
-        self.placed[id] = self.placed[from];
+        self.overwritten.insert(id, to);
         Ok(true)
     }
 
-    /// Whether nothing but the segment of a level, and what comes before it, reads an argument's memory.
+    /// Whether nothing but the segment of a level, what comes before it, and the caller reads an argument's memory.
     fn done_with(&self, id: Id, argument: Base, level: usize) -> Result<bool> {
         let storage = self.tensor_type(argument.node, argument.index)?.storage;
-        for &reader in self.readers.get(&storage).into_iter().flatten().filter(|&&n| n != id) {
+        let others = |&&n: &&Id| n != id && self.fx.nodes[n].kind != Kind::Output;
+        for &reader in self.readers.get(&storage).into_iter().flatten().filter(others) {
             let before = match self.placed[reader] {
                 Placement::Segment(l) => l <= level,
                 Placement::Extern(l) => l < level,

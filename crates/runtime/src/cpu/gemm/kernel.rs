@@ -2,13 +2,11 @@
 
 use scalar::DType;
 
+use super::skinny::{Across, Along, across_portable};
+
 /// `c[r][j] (+)= Σₖ a[k·mr + r] · b[k·nr + j]` for the kernel's rows and all `nr` columns: (k count, a panel, b panel, c,
 /// row stride of c, add to c instead of overwriting). Each sum runs over k in order from zero and is then added to c.
 pub(crate) type Micro<T> = unsafe fn(usize, *const T, *const T, *mut T, usize, bool);
-
-/// `c[j] = Σₖ a[k·step] · b[offset[k] + j]`, in the order and rounding of the micro-kernels: (a, step, b, offsets of the
-/// k rows, c).
-pub(crate) type Axpy<T> = unsafe fn(*const T, usize, *const T, &[i64], &mut [T]);
 
 /// The kernels of one element type on this machine.
 pub(crate) struct Kernels<T: 'static> {
@@ -18,8 +16,9 @@ pub(crate) struct Kernels<T: 'static> {
     pub(crate) nr: usize,
     /// Kernels for 1..=mr rows; all read panels of `mr`.
     pub(crate) micro: &'static [Micro<T>],
-    /// Row times unpacked matrix.
-    pub(crate) axpy: Axpy<T>,
+    /// Few rows times a matrix where it lies.
+    pub(crate) across: Across<T>,
+    pub(crate) along: Option<Along<T>>,
 }
 
 /// Element type of packed panels and accumulators.
@@ -102,17 +101,13 @@ integer!(i64, I64, super::x86::I64_AVX2);
 
 /// Portable kernels for every type, which the compiler vectorises for the baseline.
 pub(crate) const fn portable<T: Elem>() -> Kernels<T> {
-    Kernels { mr: 4, nr: 8, micro: const { &[rows::<T, 1>, rows::<T, 2>, rows::<T, 3>, rows::<T, 4>] }, axpy: axpy_portable::<T> }
+    let micro: &[Micro<T>] = const { &[rows::<T, 1>, rows::<T, 2>, rows::<T, 3>, rows::<T, 4>] };
+    Kernels { mr: 4, nr: 8, micro, across: across_portable::<T>, along: None }
 }
 
 unsafe fn rows<T: Elem, const R: usize>(kc: usize, a: *const T, b: *const T, c: *mut T, ldc: usize, add: bool) {
     // SAFETY: the caller's contract is the same.
     unsafe { generic::<T, R, 4, 8>(kc, a, b, c, ldc, add) }
-}
-
-unsafe fn axpy_portable<T: Elem>(a: *const T, step: usize, b: *const T, offsets: &[i64], c: &mut [T]) {
-    // SAFETY: the caller's contract is the same.
-    unsafe { axpy::<T, false>(a, step, b, offsets, c) }
 }
 
 /// An `R × N` kernel over panels of `MR` and `N`, to be compiled for a feature set by its caller.
@@ -143,35 +138,6 @@ pub(super) unsafe fn generic<T: Elem, const R: usize, const MR: usize, const N: 
         let out = unsafe { &mut *c.add(r * ldc).cast::<[T; N]>() };
         for (out, &sum) in out.iter_mut().zip(row) {
             *out = if add { T::plus(*out, sum) } else { sum };
-        }
-    }
-}
-
-/// See [`Axpy`]; four rows at a time, so that c is read and written once for four multiply-adds.
-///
-/// # Safety
-/// `a` has `offsets.len()` elements at distance `step`; at each offset `c.len()` elements of `b` are readable.
-#[inline(always)]
-pub(super) unsafe fn axpy<T: Elem, const FUSED: bool>(a: *const T, step: usize, b: *const T, offsets: &[i64], c: &mut [T]) {
-    let fma = if FUSED { T::fused } else { T::mul_add };
-    let n = c.len();
-    c.fill(T::default());
-    let (quads, rest) = offsets.as_chunks::<4>();
-    for (q, quad) in quads.iter().enumerate() {
-        // SAFETY: the caller's contract; `q·4 + 3` is below `offsets.len()`.
-        let x: [T; 4] = std::array::from_fn(|i| unsafe { *a.add((q * 4 + i) * step) });
-        // SAFETY: the caller's contract.
-        let rows: [&[T]; 4] = quad.map(|o| unsafe { std::slice::from_raw_parts(b.offset(o as isize), n) });
-        let [y0, y1, y2, y3] = rows;
-        for ((((sum, &y0), &y1), &y2), &y3) in c.iter_mut().zip(y0).zip(y1).zip(y2).zip(y3) {
-            *sum = fma(x[3], y3, fma(x[2], y2, fma(x[1], y1, fma(x[0], y0, *sum))));
-        }
-    }
-    for (i, &o) in rest.iter().enumerate() {
-        // SAFETY: the caller's contract.
-        let (x, row) = unsafe { (*a.add((quads.len() * 4 + i) * step), std::slice::from_raw_parts(b.offset(o as isize), n)) };
-        for (sum, &y) in c.iter_mut().zip(row) {
-            *sum = fma(x, y, *sum);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Matrix products: blocking, packing, micro-kernels and fused epilogues.
 //!
-//! `plan` prepares a product and cuts it into tiles, `run` executes the tiles, `panels` keeps frozen operands packed, `pack` (with `source` for addressing and
-//! `convert` for dtypes) fills panels, `kernel` multiplies them, `body` runs fused code. The k blocks, and with them all
-//! rounding, depend on k alone: not on threads, fused code or the path taken.
+//! `plan` prepares a product and cuts it into tiles, `run` executes the tiles, `panels` keeps frozen operands packed, `pack` (with
+//! `source` for addressing and `convert` for dtypes) fills panels, `kernel` multiplies them, `skinny` multiplies few rows by a
+//! matrix that is not packed, `body` runs fused code. The k blocks, and with them all rounding, depend on k alone: not on threads,
+//! fused code or the path taken (of few rows times a matrix whose k neighbours are adjacent: on that path, too).
 
 mod body;
 mod convert;
@@ -13,6 +14,8 @@ mod panels;
 mod plan;
 mod run;
 mod scratch;
+mod skinny;
+mod skinny_x86;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -11,15 +11,16 @@ use super::body::{Computed, Epilogue};
 use super::kernel::Kernels;
 use super::pack::Pack;
 use super::panels::{Elements, Panels, Recipe};
+use super::skinny::{Lies, ROWS};
 use super::source::Strided;
 
 /// Most k positions of a block. Blocks depend on k alone, so that every way to run a product rounds alike.
 const KC: usize = 384;
+/// The same for dot products, whose sums are in as many parts as a vector has lanes.
+const ALONG_KC: usize = 4096;
 /// Rows and columns of a tile aim at these.
 const MC: usize = 96;
 const NC: usize = 128;
-/// Columns of a tile that reads an unpacked operand.
-pub(super) const AXPY_NC: usize = 512;
 /// Multiply-adds below which the calling thread works alone, and the least that a task should have.
 const ALONE: usize = 60_000;
 const TASK: usize = 20_000;
@@ -65,8 +66,8 @@ pub(crate) struct Product<T: 'static> {
     /// Pairs into `a` and `b`.
     pub(crate) pairs: Vec<(usize, usize)>,
     pub(crate) swapped: bool,
-    /// Column operands are read where they lie, row by row.
-    pub(crate) unpacked: bool,
+    /// How the column operands lie, when few rows read them there.
+    pub(crate) lies: Option<Lies>,
     pub(crate) epilogue: Epilogue,
 }
 
@@ -81,35 +82,21 @@ impl<T: Pack> Product<T> {
         let ((a, b), pairs) = operands(gemm, params, [&m, &n], nb + nm + nn)?;
         let (rows, cols, a, b) = if swapped { (n, m, b, a) } else { (m, n, a, b) };
         let pairs = pairs.into_iter().map(|(x, y)| if swapped { (y, x) } else { (x, y) }).collect();
-        let readable = |o: &Operand| match &o.source {
-            Source::Direct { strided: s, .. } => {
-                s.dtype == T::DTYPE && o.frozen.is_none() && s.x.len() == 1 && s.lane_step() == 1 && s.limits.is_empty()
-            }
-            Source::Computed(_) => false,
-        };
-        let unpacked = rows.count == 1 && b.iter().all(readable);
+        let lies = |o: &Operand| Lies::of::<T>(o, kernels.along.is_some());
+        let lies = lies(&b[0]).filter(|&l| (1..=ROWS).contains(&rows.count) && b.iter().all(|o| lies(o) == Some(l)));
         let (k, batches) = (volume(&gemm.k), volume(&gemm.batch));
-        let blocks = k_blocks(k);
-        Ok(Product {
-            kernels,
-            batch: gemm.batch.clone(),
-            batches,
-            rows,
-            cols,
-            k,
-            blocks,
-            a,
-            b,
-            pairs,
-            swapped,
-            unpacked,
-            epilogue,
-        })
+        let blocks = k_blocks(k, if lies == Some(Lies::Along) { ALONG_KC } else { KC });
+        Ok(Product { kernels, batch: gemm.batch.clone(), batches, rows, cols, k, blocks, a, b, pairs, swapped, lies, epilogue })
     }
 
     /// Bytes of kept panels.
     pub(crate) fn packed_bytes(&self) -> usize {
         self.a.iter().chain(&self.b).filter_map(|o| o.kept.get()).map(|p| p.bytes()).sum()
+    }
+
+    /// Rows of a panel of the row operands.
+    pub(crate) fn panel_rows(&self) -> usize {
+        self.lies.map_or(self.kernels.mr, |l| l.panel_rows(self.rows.count))
     }
 
     /// Multiply-adds of one launch.
@@ -119,14 +106,22 @@ impl<T: Pack> Product<T> {
 
     /// How to cut the product for a number of threads.
     pub(crate) fn tiling(&self, threads: usize) -> Tiling {
-        let Kernels { mr, nr, .. } = *self.kernels;
+        let (mr, nr) = (self.panel_rows(), self.kernels.nr);
         let work = self.work();
         let threads = if work < ALONE { 1 } else { threads };
-        let wide = if self.unpacked { AXPY_NC } else { (NC / self.pairs.len()).next_multiple_of(nr) };
+        let wide = match self.lies {
+            Some(lies) => lies.columns(self.rows.count).min(self.cols.count.div_ceil(threads).next_multiple_of(nr)),
+            None => (NC / self.pairs.len()).next_multiple_of(nr),
+        };
         let mut mc = balanced(self.rows.count, MC.next_multiple_of(mr), mr);
         let mut nc = balanced(self.cols.count, wide, nr);
         let tasks = |mc: usize, nc: usize| self.batches * self.rows.count.div_ceil(mc) * self.cols.count.div_ceil(nc);
-        while threads > 1 && tasks(mc, nc) < 3 * threads && work / tasks(mc, nc) > 2 * TASK && (mc > mr || nc > nr) {
+        while threads > 1
+            && self.lies.is_none()
+            && tasks(mc, nc) < 3 * threads
+            && work / tasks(mc, nc) > 2 * TASK
+            && (mc > mr || nc > nr)
+        {
             if nc > nr && (nc >= mc || mc <= mr) {
                 nc = balanced(self.cols.count, (nc / 2).next_multiple_of(nr), nr).min(nc - nr);
             } else {
@@ -240,9 +235,9 @@ fn computed_recipe(
     Recipe { params: read, ty: gemm.ty, elements }
 }
 
-/// Blocks of nearly equal size, none above [`KC`].
-fn k_blocks(k: usize) -> Vec<Range<usize>> {
-    let size = k.div_ceil(k.div_ceil(KC).max(1)).next_multiple_of(8).clamp(1, k.max(1));
+/// Blocks of nearly equal size, none above `most`.
+fn k_blocks(k: usize, most: usize) -> Vec<Range<usize>> {
+    let size = k.div_ceil(k.div_ceil(most).max(1)).next_multiple_of(8).clamp(1, k.max(1));
     (0..k).step_by(size).map(|start| start..(start + size).min(k)).collect()
 }
 
@@ -264,7 +259,7 @@ mod tests {
     #[test]
     fn blocks_cover_k_in_nearly_equal_parts() {
         for k in 0..3000 {
-            let blocks = k_blocks(k);
+            let blocks = k_blocks(k, KC);
             let mut at = 0;
             for block in &blocks {
                 assert!(block.start == at && block.len() <= KC && !block.is_empty());

@@ -5,8 +5,9 @@ use smallvec::SmallVec;
 
 use super::body::{Accumulators, Direct};
 use super::pack::{Block, Pack, Tables};
-use super::plan::{AXPY_NC, Operand, Product, Side, Source, Tiling};
+use super::plan::{Operand, Product, Side, Source, Tiling};
 use super::scratch::Scratch;
+use super::skinny::{Lies, Out as Rows};
 use super::source::unflatten;
 use crate::cpu::launch::Launch;
 use crate::memory::Buffer;
@@ -60,11 +61,14 @@ impl<T: Pack> Product<T> {
             return Ok(());
         }
         let tiling = self.tiling(launch.threads.threads());
-        let (mr, nr) = (self.kernels.mr, self.kernels.nr);
+        let (mr, nr, unpacked) = (self.panel_rows(), self.kernels.nr, self.lies.is_some());
         let mut held: SmallVec<[Buffer; 4]> = SmallVec::new();
         let mut ready = |operand: &Operand, side: &Side, width: usize, uses: usize, unpacked: bool| -> Result<Ready<T>> {
             if unpacked || self.k == 0 || !self.is_shared(operand, side, width, uses) {
                 return Ok(None);
+            }
+            if let Some(data) = operand.as_panel(side.count, launch) {
+                return Ok(Some((data, 0)));
             }
             let stride = side.count.next_multiple_of(width) * self.k;
             // SAFETY: the caller's contract.
@@ -79,7 +83,7 @@ impl<T: Pack> Product<T> {
             Ok(Some((panels.cast_const().cast(), if operand.varies { stride } else { 0 })))
         };
         let a = self.a.iter().map(|o| ready(o, &self.rows, mr, tiling.tiles.1, false)).collect::<Result<_>>()?;
-        let b = self.b.iter().map(|o| ready(o, &self.cols, nr, tiling.tiles.0, self.unpacked)).collect::<Result<_>>()?;
+        let b = self.b.iter().map(|o| ready(o, &self.cols, nr, tiling.tiles.0, unpacked)).collect::<Result<_>>()?;
         let shared = Shared { tiling, launch, a, b };
         launch.parallel(tiling.threads, tiling.total.div_ceil(tiling.group), &|task| {
             Scratch::with(|scratch| {
@@ -134,13 +138,15 @@ impl<T: Pack> Product<T> {
     /// Computes one tile over all of k, then its epilogue.
     unsafe fn tile(&self, shared: &Shared<'_, T>, number: usize, scratch: &mut Scratch) {
         let Tiling { mc, nc, .. } = shared.tiling;
+        let (mr, unpacked) = (self.panel_rows(), self.lies.is_some());
         let tile = self.locate(number, &shared.tiling);
         let kc = self.blocks.iter().map(|b| b.len()).max().unwrap_or(0);
         let area = mc * nc;
         let local = |ready: &[Ready<T>], width: usize| if ready.iter().all(Option::is_some) { 0 } else { width * kc };
-        let packed_b = if self.unpacked { 0 } else { local(&shared.b, nc) };
+        let packed_b = if unpacked { 0 } else { local(&shared.b, nc) };
+        let edge = self.lies.map_or(32 * 16, |l| l.room(mc, nc));
         let turned = if self.swapped { area * self.pairs.len() } else { 0 };
-        let counts = [local(&shared.a, mc) * self.a.len(), packed_b * self.b.len(), area * self.pairs.len(), turned, 32 * 16];
+        let counts = [local(&shared.a, mc) * self.a.len(), packed_b * self.b.len(), area * self.pairs.len(), turned, edge];
         let ([pa, pb, acc, turned, edge], tables) = scratch.parts::<T, 5>(counts);
         let part = Part { shared, tile: &tile, edge };
         for block in &self.blocks {
@@ -149,11 +155,10 @@ impl<T: Pack> Product<T> {
                 self.pack_tile(&part, block, [pa, pb], tables);
                 for (p, &(a, b)) in self.pairs.iter().enumerate() {
                     let target = self.target(&part, p, acc.add(p * area));
-                    let a_panels =
-                        part.panels(&shared.a[a], &tile.rows, self.rows.count.next_multiple_of(self.kernels.mr), self.k, block);
+                    let a_panels = part.panels(&shared.a[a], &tile.rows, self.rows.count.next_multiple_of(mr), self.k, block);
                     let a_panels = a_panels.unwrap_or(pa.add(a * mc * kc));
-                    if self.unpacked {
-                        self.axpy_tile(&part, &self.b[b], block, a_panels, target, tables);
+                    if let Some(lies) = self.lies {
+                        self.skinny_tile(&part, (lies, &self.b[b]), block, a_panels, target, tables);
                         continue;
                     }
                     let b_panels =
@@ -172,8 +177,8 @@ impl<T: Pack> Product<T> {
         let (shared, tile) = (part.shared, part.tile);
         let kc = self.blocks.iter().map(|b| b.len()).max().unwrap_or(0);
         let sides = [
-            (&self.a, &shared.a, &tile.rows, self.kernels.mr, shared.tiling.mc, false),
-            (&self.b, &shared.b, &tile.cols, self.kernels.nr, shared.tiling.nc, self.unpacked),
+            (&self.a, &shared.a, &tile.rows, self.panel_rows(), shared.tiling.mc, false),
+            (&self.b, &shared.b, &tile.cols, self.kernels.nr, shared.tiling.nc, self.lies.is_some()),
         ];
         for (side, &(operands, ready, x, width, size, skip)) in sides.iter().enumerate() {
             for (i, operand) in operands.iter().enumerate().filter(|&(i, _)| !skip && ready[i].is_none()) {
@@ -231,28 +236,23 @@ impl<T: Pack> Product<T> {
         }
     }
 
-    /// As `block_product` for a tile of one row and an operand that is read where it lies.
-    unsafe fn axpy_tile(
+    /// As `block_product` for a tile of few rows and an operand that is read where it lies.
+    unsafe fn skinny_tile(
         &self,
         part: &Part<'_, T>,
-        operand: &Operand,
-        block: &std::ops::Range<usize>,
+        (lies, operand): (Lies, &Operand),
+        k: &std::ops::Range<usize>,
         a: *const T,
-        (c, ..): (*mut T, usize, bool),
+        (c, ldc, _): (*mut T, usize, bool),
         tables: &mut Tables,
     ) {
         let Source::Direct { param, strided } = &operand.source else { return };
         let base = strided.at_batch(&part.tile.batch);
         let data = part.shared.launch.params[*param].cast_const();
-        tables.fill(&Block { source: strided, data, base: &base, x: part.tile.cols.clone(), k: block.clone(), w: 1 });
-        let data = data.cast::<T>().wrapping_offset(tables.lanes()[0] as isize);
-        let mut sums = [T::default(); AXPY_NC];
-        let sums = &mut sums[..part.tile.cols.len()];
-        // SAFETY: the caller's contract: the tile's columns are readable at each k offset.
-        unsafe {
-            (self.kernels.axpy)(a, self.kernels.mr, data, tables.steps(), sums);
-            copy_out(sums.as_ptr(), 0, c, 0, (1, sums.len()), block.start > 0);
-        }
+        let block = Block { source: strided, data, base: &base, x: part.tile.cols.clone(), k: k.clone(), w: 1 };
+        let out = Rows { start: c, ld: ldc, n: part.tile.cols.len() };
+        // SAFETY: the caller's contract: the tile's columns are readable at each k; the scratch has the room.
+        unsafe { self.skinny_block(lies, a, &block, out, part.edge, tables) };
     }
 
     /// Runs the epilogue over a finished tile.
@@ -290,7 +290,7 @@ impl<T: Pack> Product<T> {
 struct Part<'a, T> {
     shared: &'a Shared<'a, T>,
     tile: &'a Tile,
-    /// Room for one kernel's result.
+    /// Room for one kernel's result, or what a product of few rows needs.
     edge: *mut T,
 }
 
@@ -341,7 +341,14 @@ unsafe fn pack_part<T: Pack>(
 }
 
 /// Copies or adds a rectangle.
-unsafe fn copy_out<T: Pack>(from: *const T, ld: usize, to: *mut T, ldc: usize, (rows, cols): (usize, usize), add: bool) {
+pub(super) unsafe fn copy_out<T: Pack>(
+    from: *const T,
+    ld: usize,
+    to: *mut T,
+    ldc: usize,
+    (rows, cols): (usize, usize),
+    add: bool,
+) {
     for r in 0..rows {
         // SAFETY: the caller vouches for both rectangles, which do not overlap.
         let (from, to) = unsafe {

@@ -1,5 +1,7 @@
 //! Products against a naive reference.
 
+mod skinny;
+
 use program::{Affine, Body, Bound, Gemm, Instr, PackSource, Param, RegDecl, Ty};
 use scalar::{DType, ScalarOp};
 
@@ -349,7 +351,8 @@ static WIDE: Kernels<f32> = Kernels {
         wide::<1>, wide::<2>, wide::<3>, wide::<4>, wide::<5>, wide::<6>, wide::<7>, wide::<8>, wide::<9>, wide::<10>,
         wide::<11>, wide::<12>,
     ],
-    axpy: portable::<f32>().axpy,
+    across: portable::<f32>().across,
+    along: None,
 };
 static PORTABLE: Kernels<f32> = portable();
 

@@ -4,7 +4,9 @@
 
 use std::arch::x86_64::*;
 
-use super::kernel::{Axpy, Elem, Kernels, Micro, axpy, generic};
+use super::kernel::{Elem, Kernels, Micro, generic};
+use super::skinny::{Across, Along, across};
+use super::skinny_x86::along;
 
 /// Defines `$name::<R>`, a [`Micro`] of R rows and `$vecs` vectors, by intrinsics: $zero, $splat, $load, $store, $fma, $add.
 macro_rules! micro {
@@ -127,15 +129,15 @@ unsafe fn int_avx2<T: Elem, const R: usize, const N: usize>(
 }
 
 #[target_feature(enable = "avx2,fma")]
-unsafe fn axpy_avx2<T: Elem>(a: *const T, step: usize, b: *const T, offsets: &[i64], c: &mut [T]) {
+unsafe fn across_avx2<T: Elem>(rows: usize, a: *const T, b: *const T, offsets: &[i64], c: *mut T, n: usize) {
     // SAFETY: the caller's contract is the same.
-    unsafe { axpy::<T, true>(a, step, b, offsets, c) }
+    unsafe { across::<T, true>(rows, a, b, offsets, c, n) }
 }
 
 #[target_feature(enable = "avx512f,fma")]
-unsafe fn axpy_avx512<T: Elem>(a: *const T, step: usize, b: *const T, offsets: &[i64], c: &mut [T]) {
+unsafe fn across_avx512<T: Elem>(rows: usize, a: *const T, b: *const T, offsets: &[i64], c: *mut T, n: usize) {
     // SAFETY: the caller's contract is the same.
-    unsafe { axpy::<T, true>(a, step, b, offsets, c) }
+    unsafe { across::<T, true>(rows, a, b, offsets, c, n) }
 }
 
 /// The table `$f::<1>, $f::<2>, …`.
@@ -143,18 +145,25 @@ macro_rules! by_rows {
     ($f:ident: $($r:literal)*) => { &[$($f::<$r>),*] };
 }
 
-pub(super) static F32_AVX2: Kernels<f32> = kernels(16, by_rows!(f32_avx2: 1 2 3 4 5 6), axpy_avx2::<f32>);
-pub(super) static F64_AVX2: Kernels<f64> = kernels(8, by_rows!(f64_avx2: 1 2 3 4 5 6), axpy_avx2::<f64>);
-pub(super) static F32_AVX512: Kernels<f32> = kernels(32, by_rows!(f32_avx512: 1 2 3 4 5 6 7 8 9 10 11 12), axpy_avx512::<f32>);
-pub(super) static F64_AVX512: Kernels<f64> = kernels(16, by_rows!(f64_avx512: 1 2 3 4 5 6 7 8 9 10 11 12), axpy_avx512::<f64>);
+pub(super) static F32_AVX2: Kernels<f32> = kernels(16, by_rows!(f32_avx2: 1 2 3 4 5 6), across_avx2::<f32>, Some(along));
+pub(super) static F64_AVX2: Kernels<f64> = kernels(8, by_rows!(f64_avx2: 1 2 3 4 5 6), across_avx2::<f64>, None);
+pub(super) static F32_AVX512: Kernels<f32> =
+    kernels(32, by_rows!(f32_avx512: 1 2 3 4 5 6 7 8 9 10 11 12), across_avx512::<f32>, Some(along));
+pub(super) static F64_AVX512: Kernels<f64> =
+    kernels(16, by_rows!(f64_avx512: 1 2 3 4 5 6 7 8 9 10 11 12), across_avx512::<f64>, None);
 pub(super) static I32_AVX2: Kernels<i32> = kernels(
     16,
     &[int_avx2::<i32, 1, 16>, int_avx2::<i32, 2, 16>, int_avx2::<i32, 3, 16>, int_avx2::<i32, 4, 16>],
-    axpy_avx2::<i32>,
+    across_avx2::<i32>,
+    None,
 );
-pub(super) static I64_AVX2: Kernels<i64> =
-    kernels(8, &[int_avx2::<i64, 1, 8>, int_avx2::<i64, 2, 8>, int_avx2::<i64, 3, 8>, int_avx2::<i64, 4, 8>], axpy_avx2::<i64>);
+pub(super) static I64_AVX2: Kernels<i64> = kernels(
+    8,
+    &[int_avx2::<i64, 1, 8>, int_avx2::<i64, 2, 8>, int_avx2::<i64, 3, 8>, int_avx2::<i64, 4, 8>],
+    across_avx2::<i64>,
+    None,
+);
 
-const fn kernels<T: Elem>(nr: usize, micro: &'static [Micro<T>], axpy: Axpy<T>) -> Kernels<T> {
-    Kernels { mr: micro.len(), nr, micro, axpy }
+const fn kernels<T: Elem>(nr: usize, micro: &'static [Micro<T>], across: Across<T>, along: Option<Along<T>>) -> Kernels<T> {
+    Kernels { mr: micro.len(), nr, micro, across, along }
 }

@@ -73,15 +73,17 @@ pub(crate) unsafe fn run_tile(code: &Prepared, list: usize, frame: &mut Frame, t
 #[inline]
 unsafe fn run_alu(code: &Prepared, list: &[Step], alu: &Alu, frame: &mut Frame, tile: &Tile<'_>) {
     let info = &code.regs[usize::from(alu.dst)];
+    let [a, b, c] = alu.args.map(|o| frame.place(o.reg));
     if let Some(store) = alu.out {
         let target = match &list[store] {
             Step::Store(store) if !tile.stream => memory::target(store, tile),
             _ => None,
         };
+        // Loops are vectorised for a destination that no operand shares.
+        let target = target.filter(|t| [a, b, c].iter().all(|o| o.ptr != t.ptr));
         frame.places[usize::from(alu.dst)] = target.unwrap_or_else(|| frame.home(code, alu.dst));
     }
     let d = frame.place(alu.dst);
-    let [a, b, c] = alu.args.map(|o| frame.place(o.reg));
     let (outer, inner) = counts(info.rows, info.cols, tile);
     // SAFETY: the caller's contract; vectors hold `inner` elements per row.
     unsafe {

@@ -1,6 +1,6 @@
 """Single kernels: products of few rows, updates in place, and small pointwise work, beside eager (MKL) and Inductor.
 
-`python python/benches/kernels.py [--threads N] [skinny|in_place|small]…`
+`python python/benches/kernels.py [--threads N] [skinny|skinny_half|in_place|small]…`
 
 The calls of a row run in alternating rounds in one process; each time is the least of all rounds.
 """
@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import record
 import torch
 from torch import Tensor
 
-ROUNDS, SECONDS = 15, 4e-3
-WEIGHTS = ((768, 768), (768, 3072), (3072, 768), (4096, 4096), (768, 50257))
+ROUNDS, SECONDS = 12, 4e-3
+WEIGHTS = ((768, 768), (768, 3072), (4096, 4096), (768, 50257))
 ROWS = (1, 2, 4, 8)
+Case = tuple[dict[str, Any], Callable[..., Tensor], tuple[Tensor, Tensor]]
 SMALL = (8, 64, 512, 4096, 32768, 262144)
 
 
@@ -47,30 +48,40 @@ def summed(x: Tensor, y: Tensor) -> Tensor:
     return x + y
 
 
-def skinny() -> Iterator[tuple[dict[str, Any], Callable[..., Tensor], tuple[Tensor, Tensor]]]:
-    """Rows by weights of models; `bytes` are those of the weight."""
-    for dtype in (torch.float32, torch.bfloat16, torch.float16):
-        for k, n in WEIGHTS if dtype == torch.float32 else WEIGHTS[1:4]:
-            for product in (nn, nt):
-                weight = torch.randn((k, n) if product is nn else (n, k)).to(dtype)
-                for rows in ROWS:
-                    facts = {"dtype": str(dtype).removeprefix("torch."), "rows": rows, "k": k, "n": n, "bytes": weight.nbytes}
-                    yield {"call": product.__name__, **facts}, product, (torch.randn(rows, k).to(dtype), weight)
+def products(dtype: torch.dtype, weights: Iterable[tuple[int, int]], rows: Iterable[int]) -> Iterator[Case]:
+    """Rows by weights; `bytes` are those of the weight."""
+    for k, n in weights:
+        for product in (nn, nt):
+            weight = torch.randn((k, n) if product is nn else (n, k)).to(dtype)
+            for m in rows:
+                facts = {"dtype": str(dtype).removeprefix("torch."), "rows": m, "k": k, "n": n, "bytes": weight.nbytes}
+                yield {"call": product.__name__, **facts}, product, (torch.randn(m, k).to(dtype), weight)
 
 
-def in_place() -> Iterator[tuple[dict[str, Any], Callable[..., Tensor], tuple[Tensor, Tensor]]]:
+def skinny() -> Iterator[Case]:
+    """Few rows by weights of models."""
+    yield from products(torch.float32, WEIGHTS, ROWS)
+
+
+def skinny_half() -> Iterator[Case]:
+    """Few rows by half-precision weights."""
+    for dtype in (torch.bfloat16, torch.float16):
+        yield from products(dtype, WEIGHTS[1:2], (1, 4))
+
+
+def in_place() -> Iterator[Case]:
     """Updates of 4 MB."""
     for update in (added, scaled):
         yield {"call": update.__name__, "elements": 1 << 20}, update, (torch.ones(1 << 20), torch.zeros(1 << 20))
 
 
-def small() -> Iterator[tuple[dict[str, Any], Callable[..., Tensor], tuple[Tensor, Tensor]]]:
+def small() -> Iterator[Case]:
     """Additions of few elements."""
     for count in SMALL:
         yield {"call": summed.__name__, "elements": count}, summed, (torch.randn(count), torch.randn(count))
 
 
-SECTIONS = {"skinny": skinny, "in_place": in_place, "small": small}
+SECTIONS = {"skinny": skinny, "skinny_half": skinny_half, "in_place": in_place, "small": small}
 
 
 def least(calls: dict[str, Callable[..., Tensor]], arguments: tuple[Tensor, ...]) -> dict[str, float]:

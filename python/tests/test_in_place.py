@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import fuseline
 import pytest
 import torch
 from backend import compiled
@@ -61,7 +62,29 @@ def scattered(x: Tensor, y: Tensor) -> Tensor:
     return torch.zeros_like(x).index_add(0, at, y) + x * 2
 
 
-FUNCTIONS = [old_value_after_update, both_ways, chain, used_by_two, reversed_read, intermediates, scattered]
+def returned(x: Tensor, y: Tensor) -> Tensor:
+    """The argument itself is the result."""
+    return x.mul_(y).sub_(y)
+
+
+def returned_with_view(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """A view taken before the update shows what comes after it, a copy does not."""
+    before, view = x * 1.5, x[:1]
+    x.add_(y)
+    return x, view, before
+
+
+FUNCTIONS = [
+    old_value_after_update,
+    both_ways,
+    chain,
+    used_by_two,
+    reversed_read,
+    intermediates,
+    scattered,
+    returned,
+    returned_with_view,
+]
 
 
 @pytest.mark.parametrize("fuse", [True, False])
@@ -78,3 +101,11 @@ def test_as_eager(function: Callable[..., Tensor], size: int, fuse: bool) -> Non
 
 def _listed(value: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
     return [value] if isinstance(value, Tensor) else list(value)
+
+
+def test_a_returned_update_is_the_argument() -> None:
+    """No torch call copies it, and the result is the argument's memory."""
+    x, y = torch.randn(100), torch.randn(100)
+    result = compiled(returned)(x, y)
+    assert result.data_ptr() == x.data_ptr()
+    assert not any(graph.externs for graph in fuseline.explain(returned, x, y).graphs)

@@ -22,8 +22,6 @@ LIBRARY = {
     "aten._scaled_dot_product_flash_attention_for_cpu.default",
     "aten._scaled_dot_product_flash_attention_for_cpu_backward.default",
     "aten.convolution_backward.default",
-    "aten.max_pool2d_with_indices_backward.default",
-    "aten.avg_pool2d_backward.default",
     "aten.topk.default",
 }
 """What torch may run: library calls outside the fusible core."""

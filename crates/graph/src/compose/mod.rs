@@ -10,6 +10,7 @@ mod activation;
 mod attention;
 mod broadcast;
 mod conv;
+mod cover;
 mod index;
 mod linear;
 mod loss;
@@ -33,6 +34,7 @@ pub use broadcast::{
     scalar_with, true_div, where_, with_scalar,
 };
 pub use conv::{Conv, conv, conv_transpose};
+pub use cover::Cover;
 pub use index::{
     PadMode, arange, axis, chunk, embedding, flatten, gather, gather_nd, index_select, lower_mask, masked_fill, one_hot, pad,
     repeat_interleave, scatter, scatter_nd, select, slice_axis, slice_range, split, squeeze, stack, take, tile, transpose, tril,

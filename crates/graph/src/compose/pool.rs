@@ -118,30 +118,36 @@ pub fn avg_pool(b: &mut Builder, x: NodeId, p: &Pool, count_include_pad: bool) -
         let y = p.windows(b, x, zero)?;
         let taps = tap_axes(b, y, rank);
         let total = reduce(b, Combiner::Sum, y, &taps, false)?;
-        divide_by_counts(b, x, total, p, count_include_pad)
+        let extents = b.shape(x)[rank - p.kernel.len()..].to_vec();
+        p.divide_by_counts(b, total, &extents, count_include_pad)
     })
 }
 
-fn divide_by_counts(b: &mut Builder, x: NodeId, total: NodeId, p: &Pool, count_include_pad: bool) -> Result<NodeId> {
-    let padded = p.pads.iter().any(|&pads| pads != (0, 0));
-    if !p.ceil_mode && (count_include_pad || !padded) {
-        return with_scalar(b, S::Div, total, p.kernel.iter().product::<i64>() as f64);
-    }
-    let rank = b.shape(x).len();
-    let first = rank - p.kernel.len();
-    let mut divisor = None;
-    for i in 0..p.kernel.len() {
-        let n = b.shape(x)[first + i].clone();
-        let counts = axis_counts(b, n, p, i, count_include_pad, b.dtype(x))?;
-        let counts = per_channel(b, counts, first + i, rank)?;
-        divisor = Some(match divisor {
-            Some(d) => binary(b, S::Mul, d, counts)?,
-            None => counts,
-        });
-    }
-    match divisor {
-        Some(d) => binary(b, S::Div, total, d),
-        None => Ok(total),
+impl Pool {
+    /// A number per window of axes of `extents`, divided by how many positions that window counts, as in [`avg_pool`].
+    ///
+    /// # Errors
+    /// A dtype that is not a float.
+    pub fn divide_by_counts(&self, b: &mut Builder, y: NodeId, extents: &[Sym], count_include_pad: bool) -> Result<NodeId> {
+        let padded = self.pads.iter().any(|&pads| pads != (0, 0));
+        if !self.ceil_mode && (count_include_pad || !padded) {
+            return with_scalar(b, S::Div, y, self.kernel.iter().product::<i64>() as f64);
+        }
+        let (rank, dtype) = (b.shape(y).len(), b.dtype(y));
+        let first = rank - extents.len();
+        let mut divisor = None;
+        for (i, n) in extents.iter().enumerate() {
+            let counts = axis_counts(b, n.clone(), self, i, count_include_pad, dtype)?;
+            let counts = per_channel(b, counts, first + i, rank)?;
+            divisor = Some(match divisor {
+                Some(d) => binary(b, S::Mul, d, counts)?,
+                None => counts,
+            });
+        }
+        match divisor {
+            Some(d) => binary(b, S::Div, y, d),
+            None => Ok(y),
+        }
     }
 }
 

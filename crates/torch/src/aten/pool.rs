@@ -2,7 +2,7 @@
 
 use base::Result;
 use graph::NodeId;
-use graph::compose::{self, Pool};
+use graph::compose::{self, Cover, Pool};
 use scalar::{Combiner, DType, Scalar, ScalarOp as S, Shape, Sym};
 
 use super::Lower;
@@ -16,6 +16,10 @@ pub(super) fn lookup(target: &str) -> Option<Lower> {
         "aten._adaptive_avg_pool2d.default" | "aten._adaptive_avg_pool3d.default" => adaptive_average,
         "aten._adaptive_avg_pool2d_backward.default" => |c| adaptive_average_backward(c, 2),
         "aten._adaptive_avg_pool3d_backward.default" => |c| adaptive_average_backward(c, 3),
+        "aten.avg_pool2d_backward.default" => |c| average_backward(c, 2),
+        "aten.avg_pool3d_backward.default" => |c| average_backward(c, 3),
+        "aten.max_pool2d_with_indices_backward.default" => |c| greatest_backward(c, 2),
+        "aten.max_pool3d_with_indices_backward.default" => |c| greatest_backward(c, 3),
         "aten.max_pool2d_with_indices.default" => |c| greatest(c, 2),
         "aten.max_pool3d_with_indices.default" => |c| greatest(c, 3),
         _ => return None,
@@ -30,17 +34,74 @@ fn geometry(c: &Ctx<'_>, spatial: usize) -> Result<Pool> {
     Ok(Pool { kernel, stride, pads, dilation, ceil_mode: c.flag("ceil_mode")? })
 }
 
-/// Means of windows.
+/// Refuses what torch has no kernel for.
+fn averaged(c: &Ctx<'_>, dtype: DType, spatial: usize) -> Result<()> {
+    let refused = !dtype.is_float() || spatial == 3 && dtype.accumulator() != dtype;
+    if refused { Err(c.unsupported(dtype)) } else { Ok(()) }
+}
+
+/// Means of windows: their sums over the divisor that the user gave, or over what they count.
 fn average(c: &mut Ctx<'_>, spatial: usize) -> Result<Vec<NodeId>> {
     let x = c.tensor("self")?;
     let dtype = c.b.dtype(x);
-    let refused = !dtype.is_float() || spatial == 3 && dtype.accumulator() != dtype;
-    if refused || c.has("divisor_override") {
-        return Err(c.unsupported(format!("{dtype}, or a divisor of its own")));
-    }
+    averaged(c, dtype, spatial)?;
     let pool = geometry(c, spatial)?;
-    let count_include_pad = c.flag("count_include_pad")?;
-    Ok(vec![compose::avg_pool(c.b, x, &pool, count_include_pad)?])
+    let wide = c.cast(x, dtype.accumulator())?;
+    let zero = Scalar::zero(c.b.dtype(wide));
+    let windows = pool.windows(c.b, wide, zero)?;
+    let taps: Vec<usize> = (c.rank(x)..c.rank(windows)).collect();
+    let total = c.b.reduce(Combiner::Sum, &[windows], &taps)?;
+    let extents = c.b.shape(x)[c.rank(x) - spatial..].to_vec();
+    let y = divided(c, total, &pool, &extents)?;
+    Ok(vec![c.cast(y, dtype)?])
+}
+
+/// A number per window over its divisor.
+fn divided(c: &mut Ctx<'_>, y: NodeId, pool: &Pool, extents: &[Sym]) -> Result<NodeId> {
+    if c.has("divisor_override") {
+        return compose::with_scalar(c.b, S::Div, y, c.int("divisor_override")? as f64);
+    }
+    let padding = c.flag("count_include_pad")?;
+    pool.divide_by_counts(c.b, y, extents, padding)
+}
+
+/// The rounded quotients of all windows that hold a position, added up.
+fn average_backward(c: &mut Ctx<'_>, spatial: usize) -> Result<Vec<NodeId>> {
+    let (grad, out, dtype) = (c.tensor("grad_output")?, c.shape()?, c.dtype()?);
+    averaged(c, dtype, spatial)?;
+    let pool = geometry(c, spatial)?;
+    let extents = &out[out.len() - spatial..];
+    let cover = Cover::new(&pool, extents)?;
+    let wide = c.cast(grad, dtype.accumulator())?;
+    let quotients = divided(c, wide, &pool, extents)?;
+    let rounded = c.cast(quotients, dtype)?;
+    let y = cover.windows(c.b, rounded, Scalar::zero(dtype))?;
+    let y = cover.held(c.b, y)?;
+    summed(c, &cover, y, dtype)
+}
+
+/// The sum over the windows of a cover, rounded once.
+fn summed(c: &mut Ctx<'_>, cover: &Cover<'_>, y: NodeId, dtype: DType) -> Result<Vec<NodeId>> {
+    let y = c.cast(y, dtype.accumulator())?;
+    let y = cover.sum(c.b, y)?;
+    Ok(vec![c.cast(y, dtype)?])
+}
+
+/// The gradients of all windows whose greatest element a position is, added up.
+fn greatest_backward(c: &mut Ctx<'_>, spatial: usize) -> Result<Vec<NodeId>> {
+    let (grad, at, out, dtype) = (c.tensor("grad_output")?, c.tensor("indices")?, c.shape()?, c.dtype()?);
+    let pool = geometry(c, spatial)?;
+    let extents = &out[out.len() - spatial..];
+    let cover = Cover::new(&pool, extents)?;
+    let grads = cover.windows(c.b, grad, Scalar::zero(dtype))?;
+    let at = cover.windows(c.b, at, Scalar::from_i64(DType::I64, -1))?;
+    let lows: Vec<i64> = pool.pads.iter().map(|p| p.0).collect();
+    let own = grid(c, extents, &cover.lengths(), &vec![1; spatial], &lows, DType::I64)?;
+    let own = cover.split(c.b, own)?;
+    let hit = compose::binary(c.b, S::Eq, at, own)?;
+    let zero = c.constant(&Number::Int(0), dtype)?;
+    let y = compose::where_(c.b, hit, grads, zero)?;
+    summed(c, &cover, y, dtype)
 }
 
 /// Means of equal blocks.
@@ -114,7 +175,8 @@ fn places(c: &mut Ctx<'_>, x: NodeId, values: NodeId, hit: NodeId, pool: &Pool) 
     let small = plane.as_int().is_some_and(|n| n < 1 << 28);
     let (dtype, far) = if small { (DType::I32, 1i64 << 30) } else { (DType::I64, 1i64 << 62) };
     let shape = c.b.shape(values).clone();
-    let offsets = grid(c, x, &pool.kernel, &pool.dilation, &vec![0; pool.kernel.len()], dtype)?;
+    let extents = c.b.shape(x)[rank - pool.kernel.len()..].to_vec();
+    let offsets = grid(c, &extents, &pool.kernel, &pool.dilation, &vec![0; pool.kernel.len()], dtype)?;
     let offset = c.expand(offsets, &shape)?;
     let never = compose::full(c.b, &shape, Scalar::from_i64(dtype, -far))?;
     let back = c.b.map(S::Neg, &[offset])?;
@@ -133,22 +195,21 @@ fn places(c: &mut Ctx<'_>, x: NodeId, values: NodeId, hit: NodeId, pool: &Pool) 
     let offset = c.b.map(S::Select, &[undefined, last, first])?;
     let lows: Vec<i64> = pool.pads.iter().map(|p| p.0).collect();
     let counts: Vec<Sym> = out[rank - pool.kernel.len()..].to_vec();
-    let start = grid(c, x, &counts, &pool.stride, &lows, dtype)?;
+    let start = grid(c, &extents, &counts, &pool.stride, &lows, dtype)?;
     let start = c.expand(start, &out)?;
     let at = c.b.map(S::Add, &[start, offset])?;
     c.cast(at, DType::I64)
 }
 
-/// Flat positions in the plane of `x` of the points `index · step − low` of each spatial axis.
+/// Flat positions in a plane of `extents` of the points `index · step − low` of each spatial axis.
 fn grid<N: Clone + Into<Sym>>(
     c: &mut Ctx<'_>,
-    x: NodeId,
+    extents: &[Sym],
     counts: &[N],
     steps: &[i64],
     lows: &[i64],
     dtype: DType,
 ) -> Result<NodeId> {
-    let extents = c.b.shape(x)[c.rank(x) - counts.len()..].to_vec();
     let shape: Shape = counts.iter().cloned().map(Into::into).collect();
     let mut flat = compose::full(c.b, &shape, Scalar::zero(dtype))?;
     for i in 0..shape.len() {

@@ -20,12 +20,17 @@ Inputs = dict[str, Any]
 
 @dataclass(frozen=True)
 class Model:
-    """How a model and its inputs are built; `fast` ones run in CI."""
+    """How a model and its inputs are built; `fast` ones run in CI.
+
+    Errors of an `unsteady` one in eager vary with its roundings by more than the bound allows for; they are measured
+    twice, also with inputs that are off by one unit in the last place.
+    """
 
     name: str
     build: Callable[[], nn.Module]
     inputs: Callable[[], Inputs]
     fast: bool = False
+    unsteady: bool = False
 
 
 def tokens(rows: int = 2, length: int = 12) -> Tensor:
@@ -187,7 +192,14 @@ OTHER = [
         text_config={"vocab_size": WORDS, "num_hidden_layers": 1, "eos_token_id": 2},
         vision_config={"num_hidden_layers": 1, "image_size": 64},
     ),
-    hugging("ViT", "Model", lambda: {"pixel_values": pixels(64)}, num_hidden_layers=1, image_size=64),
+    hugging(
+        "ViT",
+        "ForImageClassification",
+        lambda: {"pixel_values": pixels(64), "labels": torch.tensor([3, 1])},
+        num_hidden_layers=1,
+        image_size=64,
+        num_labels=5,
+    ),
     hugging("Dinov2", "Model", lambda: {"pixel_values": pixels(56)}, num_hidden_layers=1, image_size=56),
     hugging(
         "Yolos", "ForObjectDetection", lambda: {"pixel_values": pixels(64)}, num_hidden_layers=1, image_size=[64, 64]
@@ -202,7 +214,10 @@ OTHER = [
     Model("resnet50", bottlenecks, lambda: {"x": pixels(64)}),
     Model("densenet", lambda: torchvision.models.DenseNet(16, (2, 2), 32), lambda: {"x": pixels(64)}),
     Model("unet_block", UNetBlock, lambda: {"x": pixels(16, channels=4), "time": pixels(8, channels=1).view(2, 64)}),
-    Model("retinanet", Detector, lambda: {"x": pixels(64, rows=1)}),
+    # Its last batch norms see four values a channel. Eager's error of the gradient of layer4.2.bn3.bias is 2.6e-7, and
+    # with inputs one unit off in six ways 3.7e-7 to 5.4e-7; of other gradients it grows up to sevenfold. Ours is 5.6e-7
+    # there, and 0.86 of eager's over all gradients (geometric mean).
+    Model("retinanet", Detector, lambda: {"x": pixels(64, rows=1)}, unsteady=True),
 ]
 
 MODELS = TEXT + OTHER

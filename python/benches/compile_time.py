@@ -108,20 +108,25 @@ def measure(name: str, backend: str) -> tuple[float, float] | None:
     return first, own
 
 
+def row(name: str) -> dict[str, Any]:
+    """All backends on one model."""
+    long = name.startswith("chain:") and int(name.removeprefix("chain:")) > SLOWEST_CHAIN
+    found = {b: measure(name, b) for b in ("floor", "fuseline", *([] if long else ["inductor"]))}
+    row: dict[str, Any] = {"model": name, "first_step_seconds": {b: t and t[0] for b, t in found.items()}}
+    if found["fuseline"]:
+        row["fuseline_compiler_seconds"] = found["fuseline"][1]
+    if found.get("inductor") and found["floor"] and found["fuseline"]:
+        row["inductor_above_floor_seconds"] = found["inductor"][0] - found["floor"][0]
+        row["fuseline_over_inductor"] = found["fuseline"][1] / row["inductor_above_floor_seconds"]
+    return row
+
+
 def main(names: list[str]) -> None:
     """All rows, each printed as it comes."""
     rows = []
     for name in names:
-        long = name.startswith("chain:") and int(name.removeprefix("chain:")) > SLOWEST_CHAIN
-        found = {b: measure(name, b) for b in ("floor", "fuseline", *([] if long else ["inductor"]))}
-        row: dict[str, Any] = {"model": name, "first_step_seconds": {b: t and t[0] for b, t in found.items()}}
-        if found["fuseline"]:
-            row["fuseline_compiler_seconds"] = found["fuseline"][1]
-        if found.get("inductor") and found["floor"] and found["fuseline"]:
-            row["inductor_above_floor_seconds"] = found["inductor"][0] - found["floor"][0]
-            row["fuseline_over_inductor"] = found["fuseline"][1] / row["inductor_above_floor_seconds"]
-        rows.append(row)
-        print(json.dumps(row), flush=True)
+        rows.append(row(name))
+        print(json.dumps(rows[-1]), flush=True)
     record.save("torch-compile-time", rows)
 
 

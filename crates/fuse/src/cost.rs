@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::Code;
-use kernel::{AxisSet, Class, Comp, Def, Summary, Target, ValueId, blocks, op_cost};
+use kernel::{AxisSet, Class, Comp, Def, Store, Summary, Target, ValueId, blocks, op_cost};
 use scalar::ScalarOp;
 
 use crate::build::Refusal;
 use crate::sizes::Sizes;
 
+/// Bytes of a line of the cache.
+const LINE: f64 = 64.0;
 /// Products of one kernel.
 const MAX_PRODUCTS: usize = 4;
 
@@ -188,12 +190,24 @@ pub fn summarise(comp: &Comp, sizes: &Sizes, target: &Target) -> Summary {
         let at = comp.store_axes(store);
         s.written += points(at) * comp.args[store.arg].dtype.size() as f64;
     }
+    s.written += across(comp).map(|store| points(comp.store_axes(store)) * LINE).sum::<f64>();
     let parallel = comp.parallel();
     add_partials(comp, sizes, &mut s);
     let serial = comp.stores.iter().any(|s| s.collides);
     let workers = if serial { 1.0 } else { points(parallel).clamp(1.0, target.cores as f64) };
     s.ops *= target.cores as f64 / workers;
     s
+}
+
+/// Stores that write one element of a line at a time: their loops run across their last axis, because those of other stores run
+/// along it.
+fn across(comp: &Comp) -> impl Iterator<Item = &Store> {
+    let inner = comp.inner();
+    let last = move |store: &Store| store.index.last().map_or(AxisSet::default(), |e| comp.free_of(e));
+    let is_looped = move |store: &&Store| !comp.store_axes(store).and(inner).is_empty() && !last(store).is_empty();
+    let is_along = move |store: &&Store| !last(store).and(inner).is_empty();
+    let some_along = comp.stores.iter().filter(is_looped).any(|s| is_along(&s));
+    comp.stores.iter().filter(is_looped).filter(move |s| some_along && !is_along(s))
 }
 
 /// For each value, the part of the domain on which it is evaluated: lowering cuts an axis where a concat changes its part.

@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 
 use super::Cx;
 
-super::rules! { gather_of_known_index, gather_of_iota, write_of_everything, write_of_itself, write_over_write, write_at_known_start }
+super::rules! { gather_of_known_index, gather_of_iota, write_of_everything, write_of_itself, write_over_write, write_over_constant,
+write_at_known_start }
 
 /// A gather at one index that is surely in range is a slice of one element, repeated.
 fn gather_of_known_index(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
@@ -71,6 +72,24 @@ fn write_over_write(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId>
     }
     let inner = cx.args(args[0]).to_vec();
     cx.same_shape(cx.shape(inner[1]), cx.shape(args[1])).then(|| cx.make(op.clone(), &[inner[0], args[1]]))?
+}
+
+/// Setting positions of a buffer that is one constant all over surrounds the source with the constant.
+fn write_over_constant(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
+    let Op::Write(WriteCombine::Set, At::Slice { start, step }) = op else { return None };
+    let value = cx.splat(args[0])?;
+    let (whole, block) = (cx.shape(args[0]).clone(), cx.shape(args[1]).clone());
+    let mut hi = Shape::new();
+    for (((n, len), first), &step) in whole.iter().zip(&block).zip(start).zip(step) {
+        if step != 1 && !cx.at_least(len, 1) {
+            return None;
+        }
+        let taken = (len - &Sym::ONE) * Sym::from(step) + Sym::ONE;
+        hi.push(n - first - taken);
+    }
+    let interior = step.iter().map(|s| s - 1).collect();
+    let padded = cx.view(View::Pad { lo: start.clone(), hi, interior, value }, args[1])?;
+    cx.same_shape(cx.shape(padded), &whole).then_some(padded)
 }
 
 /// A run-time start that is known, and surely in range, is a slice.

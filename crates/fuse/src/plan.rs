@@ -119,7 +119,7 @@ pub fn plan(graph: Graph, in_place: &BTreeSet<NodeId>, sizes: &Sizes, target: &T
     let chosen = choose(&graph, &values, &users, sizes, target, config, in_place)
         .map_err(|r| Error::unsupported(format!("no kernel for a single op: {} ({:?})", r.message, r.code)))?;
     let storage = place_values(&graph, &values, &chosen, in_place);
-    let once = once(&graph, &chosen);
+    let once = once(&graph, &chosen, &storage);
     let before = dependencies(&graph, &values, &chosen, &storage);
     let alone = |g: usize| {
         let members = &chosen[g].group.members;
@@ -206,8 +206,8 @@ fn op_name(op: &Op) -> String {
     }
 }
 
-/// Compute nodes that depend on frozen inputs only and whose group does not grow its data.
-fn once(graph: &Graph, chosen: &[Chosen]) -> BTreeSet<NodeId> {
+/// Compute nodes that depend on frozen inputs only, whose group does not grow its data and that nothing overwrites.
+fn once(graph: &Graph, chosen: &[Chosen], storage: &BTreeMap<NodeId, Storage>) -> BTreeSet<NodeId> {
     let mut frozen = vec![false; graph.nodes.len()];
     for id in graph.ids() {
         let node = graph.node(id);
@@ -220,8 +220,10 @@ fn once(graph: &Graph, chosen: &[Chosen]) -> BTreeSet<NodeId> {
             _ => node.args.iter().all(|a| frozen[a.index()]) && is_static(graph, id),
         };
     }
+    let overwritten = |s: &Storage| if let Storage::Write { dst, copy: false } = s { Some(*dst) } else { None };
+    let overwritten: BTreeSet<NodeId> = storage.values().filter_map(overwritten).collect();
     let eligible = |c: &&Chosen| {
-        let all = c.group.members.iter().all(|m| frozen[m.index()]);
+        let all = c.group.members.iter().all(|m| frozen[m.index()]) && c.group.outputs.iter().all(|v| !overwritten.contains(v));
         all && c.built.is_some() && c.summary.written <= c.summary.read.max(4096.0)
     };
     let mut once: BTreeSet<NodeId> = chosen.iter().filter(eligible).flat_map(|c| c.group.members.iter().copied()).collect();

@@ -67,7 +67,10 @@ impl<T: Pack> Product<T> {
             if unpacked || self.k == 0 || !self.is_shared(operand, side, width, uses) {
                 return Ok(None);
             }
-            if let Some(data) = operand.as_panel(side.count, launch) {
+            if width == 1
+                && side.count == 1
+                && let Some(data) = operand.as_panel(launch)
+            {
                 return Ok(Some((data, 0)));
             }
             let stride = side.count.next_multiple_of(width) * self.k;

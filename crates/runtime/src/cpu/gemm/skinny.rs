@@ -91,11 +91,11 @@ impl Lies {
 }
 
 impl Operand {
-    /// The data itself, where one row in memory is its own panel.
-    pub(super) fn as_panel<T: Pack>(&self, rows: usize, launch: &Launch<'_>) -> Option<*const T> {
+    /// The data itself, where one row in memory is its own panel of width 1.
+    pub(super) fn as_panel<T: Pack>(&self, launch: &Launch<'_>) -> Option<*const T> {
         let Source::Direct { param, strided: s } = &self.source else { return None };
         let adjacent = s.k.len() == 1 && s.k[0].coef[0] == 1 && s.limits.is_empty();
-        (rows == 1 && adjacent && !self.varies && s.dtype == T::DTYPE)
+        (adjacent && !self.varies && s.dtype == T::DTYPE)
             .then(|| launch.params[*param].cast_const().cast::<T>().wrapping_offset(s.base[0] as isize))
     }
 }

@@ -64,3 +64,19 @@ fn batches_of_few_rows() {
         check(&gemm, &arguments([batches * m, n * batches, k], DType::F32, values));
     }
 }
+
+/// The row operand of one row is its own panel only for kernels that read the column operand in place.
+#[test]
+fn few_rows_of_weights_that_are_packed() {
+    for m in 1..=3 {
+        for [n, k] in [[1, 9], [37, 21], [130, 64]] {
+            for b in layouts(n, k) {
+                let mut gemm = simple(Ty::F32, [m, n, k], [k, 1], b, [n, 1]);
+                gemm.sources[1] = PackSource::Direct { param: 1, index: affine(0, &[0, b[0], b[1]]), mask: vec![], frozen: true };
+                check(&gemm, &arguments([m, n, k], DType::F32, values));
+            }
+            let apart = simple(Ty::F32, [m, n, k], [k, 1], [2, 2 * n], [n, 1]);
+            check(&apart, &arguments([m, 2 * n, k], DType::F32, values));
+        }
+    }
+}

@@ -49,7 +49,7 @@ fn fuseline(args: &[&str]) -> Output {
     for (name, _) in std::env::vars().filter(|(n, _)| n.starts_with("FUSELINE_")) {
         command.env_remove(name);
     }
-    command.args(args).output().unwrap()
+    command.env("FUSELINE_CACHE", "0").args(args).output().unwrap()
 }
 
 /// Runs, checks the exit code, and gives standard output and standard error.
@@ -145,7 +145,12 @@ fn the_environment_logs_and_dumps() {
     let model = write(&dir, "m.t", SOFTMAX);
     let dump = dir.join("dump");
     let run = |name: &str, value: &str| {
-        let out = Command::new(env!("CARGO_BIN_EXE_fuseline")).args(["run", &model]).env(name, value).output().unwrap();
+        let out = Command::new(env!("CARGO_BIN_EXE_fuseline"))
+            .args(["run", &model])
+            .env("FUSELINE_CACHE", "0")
+            .env(name, value)
+            .output()
+            .unwrap();
         (out.status.code(), String::from_utf8(out.stderr).unwrap())
     };
     let (code, err) = run("FUSELINE_LOG", "passes,plan,kernels,source,remarks,timing");

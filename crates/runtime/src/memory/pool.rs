@@ -10,6 +10,8 @@ use super::system::{self, Block, LINE, WATCHED};
 
 /// Buffers of at least this size start at a varying offset in a page, so that streams over several do not alias in L1.
 const COLOURED: usize = 16 << 10;
+/// How much larger than asked for a kept block may be.
+const ROOMY: usize = 4;
 /// Room for the offset.
 const COLOUR_ROOM: usize = 4096;
 
@@ -77,14 +79,13 @@ impl Pool {
         let mut state = self.shared.state();
         let size =
             size_class(bytes).filter(|&size| size <= self.shared.limit).ok_or_else(|| self.out_of_memory(bytes, &state))?;
-        let cached = state.free.get_mut(&size).and_then(Vec::pop);
-        let block = match cached {
+        let block = match state.cached(size) {
             Some(block) => block,
             None => self.fresh(size, &mut state).ok_or_else(|| self.out_of_memory(bytes, &state))?,
         };
         state.stats.requests += 1;
         state.stats.count += 1;
-        state.stats.allocated += size;
+        state.stats.allocated += block.bytes();
         state.stats.peak = state.stats.peak.max(state.stats.allocated);
         let offset = if is_coloured(bytes) { state.next_colour() } else { 0 };
         drop(state);
@@ -154,6 +155,12 @@ impl Drop for Shared {
 }
 
 impl State {
+    /// The smallest kept block of a class, or of one up to [`ROOMY`] times as large: a larger block in use costs nothing more, a new
+    /// one costs fresh pages.
+    fn cached(&mut self, size: usize) -> Option<Block> {
+        let mut fitting = self.free.range_mut(size..=size.saturating_mul(ROOMY));
+        fitting.find_map(|(_, blocks)| blocks.pop())
+    }
     fn trim(&mut self) {
         for block in std::mem::take(&mut self.free).into_values().flatten() {
             self.stats.reserved -= block.bytes();
@@ -200,6 +207,18 @@ mod tests {
         assert_eq!((pool.stats().allocated, pool.stats().count), (0, 0));
         let _b = pool.alloc(99_000).unwrap();
         assert_eq!((pool.stats().reserved, pool.stats().misses, pool.stats().requests), (reserved, 1, 2));
+    }
+
+    #[test]
+    #[cfg_attr(fuseline_sanitize, ignore = "nothing is cached")]
+    fn a_kept_block_serves_smaller_requests_but_not_much_smaller_ones() {
+        let pool = Pool::new();
+        drop(pool.alloc(1 << 20).unwrap());
+        let (reserved, half) = (pool.stats().reserved, pool.alloc(1 << 19).unwrap());
+        assert_eq!((pool.stats().reserved, pool.stats().allocated), (reserved, reserved));
+        drop(half);
+        let _small = pool.alloc(1 << 17).unwrap();
+        assert!(pool.stats().reserved > reserved);
     }
 
     #[test]

@@ -69,6 +69,8 @@ def backend(
         def compile_(graph: GraphModule, inputs: Sequence[Any]) -> Artifact:
             if kind == "inference" and chosen.rng != "eager":
                 _random.rewrite(graph)
+            if kind == "backward":
+                _compat.keep_saved_tensors()
             return compile_graph(graph, chosen, f"{kind}{number}", kind)
 
         return _compat.cacheable(Artifact, compile_)

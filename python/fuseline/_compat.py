@@ -26,6 +26,7 @@ __all__ = [
     "cacheable",
     "compilations",
     "guard",
+    "keep_saved_tensors",
     "original",
     "profiler",
     "range_of",
@@ -104,6 +105,14 @@ def shape_env() -> Any:
     """The ``ShapeEnv`` of the graph that is being compiled, if its sizes may be symbolic."""
     context = TracingContext.try_get()
     return context.fake_mode.shape_env if context is not None and context.fake_mode is not None else None
+
+
+def keep_saved_tensors() -> None:
+    """Lets the backward graph that is being compiled run again with ``retain_graph``: it is given no saved tensor."""
+    context = TracingContext.try_get()
+    donated = context.fw_metadata.bw_donated_idxs if context is not None and context.fw_metadata is not None else None
+    if donated:
+        donated.clear()
 
 
 def original(fn: Any) -> Any:

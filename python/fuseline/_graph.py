@@ -122,6 +122,8 @@ def value_data(value: object, storages: Storages) -> Any:
         return "none"
     if isinstance(value, torch.Tensor):
         return {"tensor": tensor_data(value, storages)}
+    if isinstance(value, torch.SymInt) and value.node.is_nested_int():
+        return {"other": "length of a jagged dimension"}
     if isinstance(value, (int, torch.SymInt)) and not isinstance(value, bool):
         try:
             return {"int": expression(value)}
@@ -244,6 +246,23 @@ def node_data(node: Node, value: object, storages: Storages) -> Any:
     return data
 
 
+class Unseen:
+    """Stands for what a call gives where tracing did not record it."""
+
+
+def traced(module: GraphModule, node: Node) -> Any:
+    """What tracing saw a node give; of a call whose results are known by their picks alone, those."""
+    value = node.meta.get("val")
+    if value is not None:
+        return value
+    if node.op == "get_attr":
+        return getattr(module, str(node.target), None)
+    picks = {user.args[1]: user.meta.get("val") for user in node.users if user.target is operator.getitem}
+    if picks:
+        return [picks.get(i) for i in range(max(picks) + 1)]
+    return Unseen() if node.op == "call_function" and node.users else None
+
+
 KINDS = {"placeholder": "input", "get_attr": "attribute", "output": "output"}
 
 
@@ -283,16 +302,13 @@ def form(module: GraphModule, name: str) -> dict[str, Any]:
 
     def data(node: Node) -> dict[str, Any]:
         op, source = origin(node)
-        value = node.meta.get("val")
-        if node.op == "get_attr" and value is None:
-            value = getattr(module, str(node.target), None)
         return {
             "name": node.name,
             "kind": KINDS.get(node.op, "call"),
             "target": target_name(node.target),
             "args": arguments(node, numbers.__getitem__),
             "operands": [numbers[n] for n in node.all_input_nodes],
-            "value": node_data(node, value, storages),
+            "value": node_data(node, traced(module, node), storages),
             "effect": has_effect(node),
             "op": op,
             "source": source,

@@ -6,8 +6,10 @@ import warnings
 
 import pytest
 import torch
+import torch.nn.functional as F
 from backend import NAME, compiled
 from outcomes import Case, assert_as_eager, assert_refused
+from torch.utils.checkpoint import checkpoint
 
 Tensor = torch.Tensor
 ours_only = pytest.mark.skipif(NAME != "fuseline", reason="options of our backend alone")
@@ -129,6 +131,24 @@ def test_tensor_subclass() -> None:
     assert type(result) is Tagged and torch.equal(result.as_subclass(Tensor), torch.full((3,), 3.0))
 
 
+def test_jagged() -> None:
+    """Nested tensors with a jagged dimension: no kernel needs the number that its length has not."""
+    x = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], layout=torch.jagged)
+    result = compiled(lambda x: (x * 2 - 1).relu())(x)
+    assert torch.equal(result.values(), torch.ones(6, 3)) and torch.equal(result.offsets(), x.offsets())
+
+
+def test_checkpoint_with_eagers_random_numbers() -> None:
+    """A checkpointed region that is computed again draws the numbers of its first run, here eager's."""
+    fn = lambda x: checkpoint(lambda y: F.dropout(y.sin(), 0.5), x, use_reentrant=False).sum()  # noqa: E731
+    gradients = []
+    for call in (fn, compiled(fn)):
+        torch.manual_seed(5)
+        x = torch.ones(64, requires_grad=True)
+        gradients += torch.autograd.grad(call(x), x)
+    torch.testing.assert_close(*gradients)
+
+
 def test_quantised() -> None:
     """A quantised tensor is dequantised by torch."""
     with warnings.catch_warnings():
@@ -149,6 +169,20 @@ def test_double_backward_is_refused_or_right() -> None:
         assert "double backward" in str(error) or "does not require grad" in str(error)
     else:
         assert torch.allclose(second, torch.full((3,), 6.0))
+
+
+def test_backward_twice() -> None:
+    """`retain_graph` allows another backward, whether or not the first one asked for it; without it there is none."""
+    fn = compiled(lambda x: (x.sin() * x.softmax(0)).sum())
+    x = torch.arange(9.0, requires_grad=True)
+    fn(x).backward()
+    once = x.grad.clone()
+    result = fn(x)
+    result.backward(retain_graph=True)
+    result.backward()
+    torch.testing.assert_close(x.grad, 3 * once)
+    with pytest.raises(RuntimeError, match="second time"):
+        result.backward()
 
 
 def test_called_from_many_threads() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from backend import compiled
 from outcomes import Case, assert_as_eager, cases
 
 Tensor = torch.Tensor
@@ -310,3 +311,41 @@ def test_strided_in_place_under_functional_grad() -> None:
 
     case = Case("grad", torch.func.grad(loss), lambda: (numbers(6),))
     assert_as_eager(case)
+
+
+STARTS = {
+    "zeros": lambda x: torch.zeros(4),
+    "ones_like": torch.ones_like,
+    "arange": lambda x: torch.arange(4.0),
+    "constant": lambda x: torch.tensor([1.0, 2.0, 3.0, 4.0]),
+}
+
+WRITES = {
+    "index_add": lambda y, i, x: y.index_add(0, i, x),
+    "scatter_add": lambda y, i, x: y.scatter_add(0, i, x),
+    "index_put": lambda y, i, x: y.index_put((i,), x, accumulate=True),
+    "scatter_max": lambda y, i, x: y.scatter_reduce(0, i, x, "amax"),
+    "slice": lambda y, i, x: y[1:3].add_(x[1:3]).sum() + y,
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("start", STARTS)
+def test_every_call_starts_anew(start: str, write: str) -> None:
+    """A value without inputs that a call writes into is the same at the start of the next call."""
+
+    def fn(x: Tensor, i: Tensor) -> Tensor:
+        return WRITES[write](STARTS[start](x), i, x)
+
+    x, i = numbers(4) - 1, torch.tensor([0, 0, 2, 3])
+    ours, eager = compiled(fn), fn(x, i)
+    for _ in range(3):
+        assert torch.equal(ours(x, i), eager)
+
+
+def test_slices_up_to_any_number() -> None:
+    """One compiled function for bounds of either sign, inside the tensor and beyond it."""
+    fn = lambda x, n: x[:n] * 2  # noqa: E731
+    ours, x = compiled(fn, dynamic=True), numbers(5)
+    for n in (3, 10, -1, -9, 0, 1, 2**40):
+        assert torch.equal(ours(x, n), fn(x, n)), n

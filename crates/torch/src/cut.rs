@@ -66,9 +66,9 @@ struct Cutter<'a> {
     fence: usize,
 }
 
-/// Whether a node picks one of several results of another.
+/// Whether a node picks one of several results of another; torch itself picks a result that is several.
 fn is_item(node: &fx::Node) -> bool {
-    node.target == "operator.getitem"
+    node.target == "operator.getitem" && !matches!(node.value, Value::List(_))
 }
 
 impl<'a> Cutter<'a> {
@@ -83,9 +83,8 @@ impl<'a> Cutter<'a> {
             let mut builder = Builder::new(format!("{}_{}", self.fx.name, self.levels.len()));
             for (name, (least, most)) in &self.fx.symbols {
                 let var = Var::new(name);
-                if let Some(least) = least {
-                    builder.facts_mut().set_min(var, *least);
-                }
+                // Without a bound it is an integer of the user's, which may be negative as a size is not.
+                builder.facts_mut().set_min(var, least.unwrap_or(i64::MIN));
                 if let Some(most) = most {
                     builder.facts_mut().set_max(var, *most);
                 }

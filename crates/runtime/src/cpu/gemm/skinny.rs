@@ -29,6 +29,7 @@ pub(crate) type Across<T> = unsafe fn(usize, *const T, *const T, &[i64], *mut T,
 pub(crate) type Along<T> = unsafe fn(usize, *const T, usize, &Adjacent, Out<T>, bool);
 
 /// An operand whose k neighbours are adjacent.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only x86 has kernels along k"))]
 pub(crate) struct Adjacent {
     pub(super) data: *const u8,
     pub(super) dtype: DType,

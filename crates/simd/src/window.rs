@@ -6,8 +6,8 @@
 /// One tap of a window over a row of results.
 #[derive(Clone, Copy, Debug)]
 pub struct Tap {
-    /// Operand of element 0; element `i` reads `step · i` further.
-    pub src: *const f32,
+    /// Where the operand of element 0 lies, in elements; element `i` reads `step · i` further.
+    pub at: isize,
     /// What the operand is multiplied by ([`Fold::MulAdd`]).
     pub weight: f32,
     /// Elements that the tap reaches.
@@ -60,27 +60,27 @@ impl Fold {
     }
 }
 
-/// Folds the taps into `n` results at `d`. Elements of a tap lie `step` apart; spans end at `n` or before.
+/// Folds the taps of `src` into `n` results at `d`. Elements of a tap lie `step` apart; spans end at `n` or before.
 ///
 /// # Safety
 /// Every tap is readable at each element of its span, `d` is writable, and they do not overlap.
-pub unsafe fn fold(fold: Fold, d: *mut f32, n: usize, taps: &[Tap], step: isize) {
+pub unsafe fn fold(fold: Fold, d: *mut f32, n: usize, src: *const f32, taps: &[Tap], step: isize) {
     #[cfg(target_arch = "x86_64")]
     if super::isa() != super::Isa::Base && step.unsigned_abs() < 1 << 24 {
         // SAFETY: same contract, and AVX2 is there.
-        return unsafe { super::window_x86::fold(fold, d, n, taps, step) };
+        return unsafe { super::window_x86::fold(fold, d, n, src, taps, step) };
     }
     // SAFETY: same contract.
-    unsafe { singly(fold, d, n, taps, step) }
+    unsafe { singly(fold, d, n, src, taps, step) }
 }
 
 /// One element after the other.
-unsafe fn singly(fold: Fold, d: *mut f32, n: usize, taps: &[Tap], step: isize) {
+unsafe fn singly(fold: Fold, d: *mut f32, n: usize, src: *const f32, taps: &[Tap], step: isize) {
     for i in 0..n {
         let mut s = fold.init();
         for t in taps.iter().filter(|t| t.span.0 <= i && i < t.span.1) {
             // SAFETY: the tap reaches element i.
-            s = fold.apply(s, unsafe { *t.src.wrapping_offset(step * i as isize) }, t.weight);
+            s = fold.apply(s, unsafe { *src.wrapping_offset(t.at + step * i as isize) }, t.weight);
         }
         // SAFETY: i is below n.
         unsafe { *d.add(i) = s };
@@ -91,10 +91,10 @@ unsafe fn singly(fold: Fold, d: *mut f32, n: usize, taps: &[Tap], step: isize) {
 mod tests {
     use super::*;
 
-    fn slow(how: Fold, n: usize, taps: &[Tap], step: isize) -> Vec<f32> {
+    fn slow(how: Fold, n: usize, src: &[f32], taps: &[Tap], step: isize) -> Vec<f32> {
         let mut d = vec![0.0; n];
         // SAFETY: the taps reach what their spans say.
-        unsafe { singly(how, d.as_mut_ptr(), n, taps, step) };
+        unsafe { singly(how, d.as_mut_ptr(), n, src.as_ptr(), taps, step) };
         d
     }
 
@@ -106,7 +106,7 @@ mod tests {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             seed >> 8
         };
-        for n in (0..75).chain([127, 200]) {
+        for n in (0..75).chain([127, 200, 300]) {
             for (count, step) in [(1, 1), (4, 1), (9, 1), (9, 2), (3, 2), (25, 3), (2, -1), (0, 1), (6, 0)] {
                 let with_special = n % 3 == 0;
                 let size = n * 3 + 40;
@@ -123,15 +123,15 @@ mod tests {
                     .map(|t: usize| {
                         let first = if step < 0 { n + t % 7 } else { t % 7 };
                         let span = if n > 9 && t % 4 == 1 { (t % 5, n - t % 3) } else { (0, n) };
-                        Tap { src: &raw const data[first], weight: t as f32 - 1.5, span }
+                        Tap { at: first as isize, weight: t as f32 - 1.5, span }
                     })
                     .collect();
                 for how in [Fold::MulAdd, Fold::Add, Fold::Max, Fold::Min] {
                     let mut d = vec![9.0; n + 1];
                     // SAFETY: every tap has room for n elements at this step.
-                    unsafe { fold(how, d.as_mut_ptr(), n, &taps, step) };
+                    unsafe { fold(how, d.as_mut_ptr(), n, data.as_ptr(), &taps, step) };
                     assert_eq!(d.pop(), Some(9.0));
-                    for (i, (a, b)) in d.iter().zip(slow(how, n, &taps, step)).enumerate() {
+                    for (i, (a, b)) in d.iter().zip(slow(how, n, &data, &taps, step)).enumerate() {
                         assert!(
                             a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
                             "{how:?} n {n} step {step} at {i}: {a} {b}"

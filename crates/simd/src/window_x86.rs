@@ -12,8 +12,8 @@ const L: usize = 8;
 /// # Safety
 /// As [`super::window::fold`]; the machine has AVX2.
 #[target_feature(enable = "avx2")]
-pub(crate) unsafe fn fold(fold: Fold, d: *mut f32, n: usize, taps: &[Tap], step: isize) {
-    let row = Row { d, n, taps, step, inside: taps.iter().fold((0, n), |(lo, hi), t| (lo.max(t.span.0), hi.min(t.span.1))) };
+pub(crate) unsafe fn fold(fold: Fold, d: *mut f32, n: usize, src: *const f32, taps: &[Tap], step: isize) {
+    let row = Row { d, n, src, taps, step, inside: taps.iter().fold((0, n), |(lo, hi), t| (lo.max(t.span.0), hi.min(t.span.1))) };
     let init = _mm256_set1_ps(fold.init());
     // SAFETY: same contract.
     unsafe {
@@ -30,6 +30,7 @@ pub(crate) unsafe fn fold(fold: Fold, d: *mut f32, n: usize, taps: &[Tap], step:
 struct Row<'a> {
     d: *mut f32,
     n: usize,
+    src: *const f32,
     taps: &'a [Tap],
     step: isize,
     /// Elements that every tap reaches.
@@ -76,56 +77,66 @@ unsafe fn spaced(p: *const f32, step: isize) -> __m256 {
     _mm256_setr_ps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7))
 }
 
-/// Four vectors at a time, or one, where all taps reach; masked vectors elsewhere.
+/// Eight vectors at a time, or four, or one, where all taps reach; masked vectors elsewhere.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn rows(
     row: &Row<'_>,
     init: __m256,
-    read: impl Fn(*const f32, usize) -> __m256,
+    read: impl Fn(*const f32, usize) -> __m256 + Copy,
     f: impl Fn(__m256, __m256, __m256) -> __m256 + Copy,
 ) {
     let (lo, hi) = row.inside;
     let mut i = 0;
     while i < row.n {
-        if lo <= i && i + 4 * L <= hi {
-            let mut s = [init; 4];
-            for t in row.taps {
-                let w = _mm256_set1_ps(t.weight);
-                for (k, s) in s.iter_mut().enumerate() {
-                    *s = f(*s, read(t.src, i + k * L), w);
-                }
+        let whole = if lo <= i { hi.saturating_sub(i) / L } else { 0 };
+        // SAFETY: the caller's contract; all taps reach this many vectors.
+        i += L * unsafe {
+            match whole {
+                8.. => vectors::<8>(row, i, init, read, f),
+                4.. => vectors::<4>(row, i, init, read, f),
+                1.. => vectors::<1>(row, i, init, read, f),
+                0 => masked(row, i, init, f),
             }
-            for (k, s) in s.iter().enumerate() {
-                // SAFETY: the elements are below n.
-                unsafe { _mm256_storeu_ps(row.d.add(i + k * L), *s) };
-            }
-            i += 4 * L;
-            continue;
-        }
-        if lo <= i && i + L <= hi {
-            let s = row.taps.iter().fold(init, |s, t| f(s, read(t.src, i), _mm256_set1_ps(t.weight)));
-            // SAFETY: the elements are below n.
-            unsafe { _mm256_storeu_ps(row.d.add(i), s) };
-        } else {
-            // SAFETY: the caller's contract.
-            unsafe { masked(row, i, init, f) };
-        }
-        i += L;
+        };
     }
 }
 
-/// The vector of elements from `i`: a tap leaves those that it does not reach as they are.
+/// The N vectors from element `i` on; gives N.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn masked(row: &Row<'_>, i: usize, init: __m256, f: impl Fn(__m256, __m256, __m256) -> __m256) {
+unsafe fn vectors<const N: usize>(
+    row: &Row<'_>,
+    i: usize,
+    init: __m256,
+    read: impl Fn(*const f32, usize) -> __m256,
+    f: impl Fn(__m256, __m256, __m256) -> __m256,
+) -> usize {
+    let mut s = [init; N];
+    for t in row.taps {
+        let (from, w) = (row.src.wrapping_offset(t.at), _mm256_set1_ps(t.weight));
+        for (k, s) in s.iter_mut().enumerate() {
+            *s = f(*s, read(from, i + k * L), w);
+        }
+    }
+    for (k, s) in s.iter().enumerate() {
+        // SAFETY: the elements are below n.
+        unsafe { _mm256_storeu_ps(row.d.add(i + k * L), *s) };
+    }
+    N
+}
+
+/// The vector of elements from `i` on: a tap leaves those that it does not reach as they are. Gives 1.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn masked(row: &Row<'_>, i: usize, init: __m256, f: impl Fn(__m256, __m256, __m256) -> __m256) -> usize {
     let lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     let below = |end: usize| _mm256_cmpgt_epi32(_mm256_set1_epi32(end.saturating_sub(i).min(L) as i32), lane);
     let offsets = _mm256_mullo_epi32(lane, _mm256_set1_epi32(row.step as i32));
     let mut s = init;
     for t in row.taps {
         let mask = _mm256_andnot_si256(below(t.span.0), below(t.span.1));
-        let from = t.src.wrapping_offset(row.step * i as isize);
+        let from = row.src.wrapping_offset(t.at + row.step * i as isize);
         // SAFETY: the mask admits only elements of the tap's span.
         let x = unsafe {
             if row.step == 1 {
@@ -138,4 +149,5 @@ unsafe fn masked(row: &Row<'_>, i: usize, init: __m256, f: impl Fn(__m256, __m25
     }
     // SAFETY: the mask admits only elements below n.
     unsafe { _mm256_maskstore_ps(row.d.add(i), below(row.n), s) };
+    1
 }

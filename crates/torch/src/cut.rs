@@ -51,6 +51,9 @@ struct Level {
     integers: Values,
 }
 
+/// Most nodes that are made again for one reader at a later level.
+const MOST_REMADE: usize = 16;
+
 struct Cutter<'a> {
     fx: &'a fx::Graph,
     refused: &'a BTreeSet<String>,
@@ -60,6 +63,8 @@ struct Cutter<'a> {
     free: BTreeSet<Var>,
     /// Nodes that read a storage.
     readers: BTreeMap<u64, Vec<Id>>,
+    /// Storages that some node may write.
+    written: BTreeSet<u64>,
     /// Copies that a segment makes by storing into the argument, and that argument.
     overwritten: BTreeMap<Id, Id>,
     /// Level of the last node whose order matters.
@@ -74,8 +79,8 @@ fn is_item(node: &fx::Node) -> bool {
 impl<'a> Cutter<'a> {
     fn new(fx: &'a fx::Graph, refused: &'a BTreeSet<String>) -> Cutter<'a> {
         let placed = vec![Placement::Given; fx.nodes.len()];
-        let (free, readers) = (free_symbols(fx), readers(fx));
-        Cutter { fx, refused, placed, levels: Vec::new(), free, readers, overwritten: BTreeMap::new(), fence: 0 }
+        let (free, readers, written) = (free_symbols(fx), readers(fx), written(fx));
+        Cutter { fx, refused, placed, levels: Vec::new(), free, readers, written, overwritten: BTreeMap::new(), fence: 0 }
     }
 
     fn level(&mut self, n: usize) -> &mut Level {
@@ -189,14 +194,34 @@ impl<'a> Cutter<'a> {
         }
         let node = &fx.nodes[id];
         let node_id = match self.placed[id] {
-            Placement::Segment(_) if aten::is_creation(&node.target) => {
-                let lower = aten::lookup(&node.target).ok_or_else(|| Error::internal("a creation has a lowering"))?;
+            Placement::Segment(before) if before < level && self.is_remade(id, &mut MOST_REMADE.clone()) => {
+                let lower = aten::lookup(&node.target).ok_or_else(|| Error::internal("a lowered node has a lowering"))?;
                 self.lowered(node, level, lower)?[index]
             }
             _ => self.read(id, index, level)?,
         };
         self.level(level).values.insert((id, index), node_id);
         Ok(node_id)
+    }
+
+    /// Whether a later level computes a node of an earlier one again: it is cheap, and made of arguments that nothing overwrites. `left`
+    /// counts how many more nodes may be made again for one reader.
+    fn is_remade(&self, id: Id, left: &mut usize) -> bool {
+        let (id, index) = self.source(id, 0);
+        let node = &self.fx.nodes[id];
+        let Placement::Segment(level) = self.placed[id] else {
+            let kept = |t: &fx::Tensor| !self.written.contains(&t.storage);
+            return matches!(node.value, Value::Int(_)) || node.kind == Kind::Input && node.value.tensors().into_iter().all(kept);
+        };
+        if aten::is_creation(&node.target) {
+            return true;
+        }
+        let stored = self.levels[level].makes.iter().any(|m| m.base == Base { node: id, index });
+        if stored || *left == 0 || !aten::is_cheap(&node.target) {
+            return false;
+        }
+        *left -= 1;
+        node.operands.iter().all(|&o| self.is_remade(o, left))
     }
 
     /// Follows picks of one result to the node that has it, and a copy into an argument to that.
@@ -423,6 +448,13 @@ fn readers(fx: &fx::Graph) -> BTreeMap<u64, Vec<Id>> {
         }
     }
     readers
+}
+
+/// Storages of the operands of nodes that may write them.
+fn written(fx: &fx::Graph) -> BTreeSet<u64> {
+    let writers = fx.nodes.iter().filter(|n| n.effect);
+    let operands = writers.flat_map(|n| &n.operands).flat_map(|&o| fx.nodes[o].value.tensors());
+    operands.map(|t| t.storage).collect()
 }
 
 /// Symbols that are in no tensor's type: integers that the user computes with.

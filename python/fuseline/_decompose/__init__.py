@@ -3,7 +3,7 @@
 Composites are taken apart before partitioning, so that forward and backward share row statistics and nothing larger,
 with eager's formulas and roundings. An operator that is not in the table stays one node: contractions, convolutions,
 attention, pooling with indices, embeddings, interpolation, sorting and scanning, and rare composites whose kernels
-round where no graph of ours would.
+round where no graph of ours would. A decomposition may leave some arguments to the operator itself.
 """
 
 from collections.abc import Callable
@@ -11,15 +11,15 @@ from typing import Any
 
 from torch._ops import OpOverload
 
-from . import _activation, _core, _dropout, _index, _loss, _norm, _softmax, _strides
+from . import _activation, _conv, _core, _dropout, _index, _loss, _norm, _softmax, _strides
 
-VERSION = 2
+VERSION = 3
 """Part of every cache key: raise it with any change of what the table gives."""
 
 
 def table() -> dict[OpOverload, Callable[..., Any]]:
     """A new dictionary from overload to decomposition."""
-    own = (_activation, _dropout, _index, _loss, _norm, _softmax)
+    own = (_activation, _conv, _dropout, _index, _loss, _norm, _softmax)
     result = _core.table()
     for module in own:
         result.update(module.TABLE)

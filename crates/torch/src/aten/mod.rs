@@ -53,6 +53,31 @@ pub(crate) fn lookup(target: &str) -> Option<Lower> {
     families.iter().find_map(|family| family(target))
 }
 
+/// Ops of one instruction an element.
+const CHEAP: &[&str] = &[
+    "abs",
+    "add",
+    "convert_element_type",
+    "eq",
+    "ge",
+    "gt",
+    "le",
+    "lt",
+    "mul",
+    "ne",
+    "neg",
+    "relu",
+    "sub",
+    "where",
+    "_to_copy",
+];
+
+/// Whether computing an op again costs less than keeping its result in memory.
+pub(crate) fn is_cheap(target: &str) -> bool {
+    let name = target.split('.').nth(1);
+    view::lookup(target).is_some() || name.is_some_and(|name| CHEAP.contains(&name))
+}
+
 /// Whether the op has a lowering, perhaps for some arguments only.
 pub fn is_lowered(target: &str) -> bool {
     lookup(target).is_some()

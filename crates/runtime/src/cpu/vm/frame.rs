@@ -41,6 +41,7 @@ struct Line([u8; 64]);
 #[derive(Default)]
 pub(crate) struct Frame {
     lines: Vec<Line>,
+    scratch: Vec<f32>,
     pub(crate) places: Vec<Place>,
     dims: (usize, usize),
 }
@@ -112,6 +113,14 @@ impl Frame {
         }
         let ptr = self.base().wrapping_add(info.home);
         Place { ptr, row_stride: (self.dims.1 * info.size) as isize }
+    }
+
+    /// Memory for so many elements, with unspecified contents.
+    pub(crate) fn scratch(&mut self, elements: usize) -> *mut f32 {
+        if self.scratch.len() < elements {
+            self.scratch.resize(elements, 0.0);
+        }
+        self.scratch.as_mut_ptr()
     }
 
     /// Tile-sized buffer for conversions.

@@ -98,9 +98,9 @@ impl Mask {
         })
     }
 
-    /// Expressions of the conditions.
-    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Lin> {
-        self.0.iter().map(|c| &c.lin)
+    /// The conditions: expression, least value and end.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = (&Lin, i64, i64)> {
+        self.0.iter().map(|c| (&c.lin, c.lo, c.hi))
     }
 
     /// Values of the conditions' expressions at the tile's first point, for [`Mask::interval`].

@@ -12,6 +12,7 @@ mod mask;
 mod memory;
 mod nest;
 mod peephole;
+mod planes;
 mod prepare;
 mod run;
 mod sink;

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use super::code::Prepared;
 use super::frame::{Frame, Tile};
 use super::mask::{Lin, Mask};
+use super::planes::{Operands, Planes, Results};
 
 /// Most inner steps of a window.
 const MOST_TAPS: usize = 256;
@@ -30,10 +31,10 @@ impl Source {
 
 /// What one step of the inner loops adds to the operand's index, the weight's index and each condition.
 #[derive(Debug)]
-struct Offsets {
-    x: isize,
-    weight: isize,
-    conds: SmallVec<[i64; 4]>,
+pub(super) struct Offsets {
+    pub(super) x: isize,
+    pub(super) weight: isize,
+    pub(super) conds: SmallVec<[i64; 4]>,
 }
 
 /// A window stage.
@@ -45,6 +46,8 @@ pub(crate) struct Window {
     mask: Mask,
     weight: Option<Source>,
     taps: Vec<Offsets>,
+    /// How to pad, where conditions bound the columns.
+    planes: Option<Planes>,
 }
 
 /// A load of a stage.
@@ -101,14 +104,11 @@ impl Window {
         }
         let (row_axis, col_axis) = (nest.rows.map(|t| t.axis), nest.cols.map(|t| t.axis));
         let source = |l: &Load<'_>| Source { param: l.param, lin: Lin::new(l.index, row_axis, col_axis) };
-        let window = Window {
-            fold,
-            acc,
-            x: source(&x),
-            mask: Mask::new(x.mask, row_axis, col_axis),
-            weight: weight.as_ref().map(source),
-            taps: offsets(nest, stage, &x, weight.as_ref())?,
-        };
+        let (operand, weights) = (source(&x), weight.as_ref().map(source));
+        let mask = Mask::new(x.mask, row_axis, col_axis);
+        let taps = offsets(nest, stage, &x, weight.as_ref())?;
+        let planes = Planes::of(&mask, &operand.lin, weights.as_ref().map(|w| &w.lin), &taps);
+        let window = Window { fold, acc, x: operand, mask, weight: weights, taps, planes };
         let plain = |l: &Load<'_>| params[l.param].dtype == DType::F32;
         let filled = x.mask.is_empty() || f32::from_bits(x.fill as u32) == fold.init();
         let fits = plain(&x) && weight.is_none_or(|w| plain(&w) && w.mask.is_empty()) && filled;
@@ -130,7 +130,7 @@ impl Window {
             && self.mask.is_rectangular()
     }
 
-    /// Computes the accumulator over a tile; false, and nothing done, where padding meets a weight that is not finite.
+    /// Computes the accumulator over a tile; false, and nothing promised of it, where padding meets a weight that is not finite.
     ///
     /// # Safety
     /// As `run_tile`; the inner axes' indices are 0.
@@ -138,34 +138,50 @@ impl Window {
         frame.enter(code, tile);
         let d = frame.home(code, self.acc);
         let rows = if code.regs[usize::from(self.acc)].rows { tile.rows } else { 1 };
-        let (x, weight) = (self.x.at(tile), self.weight.as_ref().map(|w| (w.at(tile), w.lin.row as isize)));
-        // SAFETY: the caller's contract: weights are readable at every tap.
-        let weigh =
-            |t: &Offsets, r: usize| weight.map_or(1.0, |(w, step)| unsafe { *w.wrapping_offset(t.weight + step * r as isize) });
-        let firsts: SmallVec<[i64; 4]> = self.mask.expressions().map(|e| e.at(tile.index)).collect();
-        if !firsts.is_empty() && self.taps.iter().any(|t| (0..rows).any(|r| !weigh(t, r).is_finite())) {
-            return false;
-        }
+        let from = Operands {
+            x: self.x.at(tile),
+            x_row: self.x.lin.row as isize,
+            weight: self.weight.as_ref().map(|w| w.at(tile)),
+            weight_row: self.weight.as_ref().map_or(0, |w| w.lin.row as isize),
+        };
+        let to = Results { start: d.ptr.cast(), row: d.row_stride / size_of::<f32>() as isize, rows, cols: tile.cols };
+        let firsts: SmallVec<[i64; 4]> = self.mask.conditions().map(|(lin, ..)| lin.at(tile.index)).collect();
+        // SAFETY: the caller's contract: weights are readable at every tap, operands where the mask admits them, and the
+        // accumulator's home holds the results.
+        let folded = unsafe {
+            match &self.planes {
+                Some(planes) => planes.fold(self.fold, &self.taps, &firsts, &from, &to, |n| frame.scratch(n)),
+                None => self.fold_rows(&firsts, &from, &to),
+            }
+        };
+        frame.places[usize::from(self.acc)] = d;
+        folded
+    }
+
+    /// Folds the operand where it lies, row by row. False where padding meets a weight that is not finite.
+    unsafe fn fold_rows(&self, firsts: &[i64], from: &Operands, to: &Results) -> bool {
+        // SAFETY: the caller's contract: weights are readable at every tap and row.
+        let weigh = |t: &Offsets, r: isize| {
+            from.weight.map_or(1.0, |w| unsafe { *w.wrapping_offset(t.weight + from.weight_row * r) })
+        };
         let spans: SmallVec<[[(usize, usize); 2]; 32]> = self
             .taps
             .iter()
-            .map(|t| self.mask.rectangle(firsts.iter().zip(&t.conds).map(|(a, b)| a + b), rows, tile.cols))
+            .map(|t| self.mask.rectangle(firsts.iter().zip(&t.conds).map(|(a, b)| a + b), to.rows, to.cols))
             .collect();
-        let (step, row) = (self.x.lin.col as isize, self.x.lin.row as isize);
+        let wild = |r: isize| self.taps.iter().any(|t| !weigh(t, r).is_finite());
         let mut taps: SmallVec<[Tap; 32]> = SmallVec::new();
-        for r in 0..rows {
+        for r in 0..to.rows {
+            if !firsts.is_empty() && (r == 0 || from.weight_row != 0) && wild(r as isize) {
+                return false;
+            }
             taps.clear();
             let reached = self.taps.iter().zip(&spans).filter(|(_, [down, _])| down.0 <= r && r < down.1);
-            taps.extend(reached.map(|(t, [_, along])| Tap {
-                src: x.wrapping_offset(t.x + row * r as isize),
-                weight: weigh(t, r),
-                span: *along,
-            }));
-            let to = d.ptr.wrapping_offset(r as isize * d.row_stride).cast::<f32>();
-            // SAFETY: the mask admits each tap's span in this row, and the accumulator's home holds the row.
-            unsafe { window::fold(self.fold, to, tile.cols, &taps, step) };
+            taps.extend(reached.map(|(t, [_, along])| Tap { at: t.x, weight: weigh(t, r as isize), span: *along }));
+            let (x, d) = (from.x.wrapping_offset(from.x_row * r as isize), to.start.wrapping_offset(r as isize * to.row));
+            // SAFETY: the mask admits each tap's span in this row, and the results hold the row.
+            unsafe { window::fold(self.fold, d, to.cols, x, &taps, self.x.lin.col as isize) };
         }
-        frame.places[usize::from(self.acc)] = d;
         true
     }
 }

@@ -221,6 +221,42 @@ def test_empty_and_scalar_softmax(op: torch._ops.OpOverload, size: tuple[int, ..
     assert torch.equal(*decomposed(op, given), op(*given))
 
 
+def convolution(kernel: int, groups: int = 1, stride: int = 1, dtype: torch.dtype = torch.float64) -> tuple:
+    """Arguments of a gradient of a convolution from 12 channels to 8 without padding."""
+    x = IMAGE(dtype)
+    weight = normal(8, 12 // groups, kernel, kernel)(dtype)
+    rest = [stride] * 2, [0, 0], [1, 1], False, [0, 0], groups
+    grad = normal(*aten.convolution.default(x, weight, None, *rest).shape)(dtype)
+    return grad, x, weight, [8], *rest, [True, True, True]
+
+
+@pytest.mark.parametrize("mask", [[True, True, True], [True, False, False], [False, True, False]], ids=str)
+def test_gradients_of_a_convolution_of_single_elements(mask: list[bool]) -> None:
+    given = *convolution(1)[:-1], mask
+    eager, ours = aten.convolution_backward.default(*given), decomposed(aten.convolution_backward.default, given)
+    assert [e is None for e in eager] == [not m for m in mask]
+    for mine, theirs in zip(ours, [e for e in eager if e is not None], strict=True):
+        torch.testing.assert_close(mine, theirs)
+        assert mine.stride() == theirs.stride()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        convolution(3),
+        convolution(1, groups=4),
+        convolution(1, stride=2),
+        convolution(1, dtype=torch.bfloat16),
+        (convolution(1)[0], IMAGE(torch.float64).to(memory_format=torch.channels_last), *convolution(1)[2:]),
+    ],
+    ids=["kernel", "groups", "stride", "half", "channels last"],
+)
+def test_gradients_of_other_convolutions_stay_one_operator(given: tuple) -> None:
+    table, op = _decompose.table(), aten.convolution_backward.default
+    graph = make_fx(lambda *tensors: op(*tensors, *given[3:]), decomposition_table=table)(*given[:3])
+    assert op in [node.target for node in graph.graph.nodes]
+
+
 def test_layouts_of_images_are_kept() -> None:
     image = IMAGE(torch.float32).to(memory_format=torch.channels_last)
     given = image, CHANNEL(torch.float32), None, 4, 12, 30, 3, 1e-5
@@ -233,7 +269,6 @@ def test_layouts_of_images_are_kept() -> None:
     [
         "_scaled_dot_product_flash_attention_for_cpu.default",
         "convolution.default",
-        "convolution_backward.default",
         "mm.default",
         "addmm.default",
         "bmm.default",

@@ -78,6 +78,29 @@ fn independent_work_around_a_torch_call_shares_a_segment() {
 }
 
 #[test]
+fn what_is_cheap_is_made_again_after_a_torch_call() {
+    let read = |cheap: &str, overwritten: bool| {
+        let args = json!({"self": {"node": 3}, "other": {"node": 2}, "alpha": {"int": 1}});
+        let mut nodes = vec![
+            input("x", tensor(&[4, 8], 0)),
+            input("y", tensor(&[4, 8], 9)),
+            unary("odd", "mine.odd.default", 1, tensor(&[4, 8], 1)),
+            unary("cheap", cheap, 0, tensor(&[4, 8], 2)),
+            call("sum", "aten.add.Tensor", args, &[3, 2], tensor(&[4, 8], 3)),
+        ];
+        let args = json!({"self": {"node": 0}});
+        if overwritten {
+            nodes.push(node("odd_", "call", "mine.odd_.default", args, &[0], tensor(&[4, 8], 0), true));
+        }
+        nodes.push(output(&[4]));
+        steps(&program(&nodes))
+    };
+    assert_eq!(read("aten.neg.default", false), ["X2", "S2->1"], "x and what torch gives are read");
+    assert_eq!(read("aten.exp.default", false), ["S1->1", "X2", "S2->1"]);
+    assert_eq!(read("aten.neg.default", true), ["S1->1", "X2", "S2->1", "X5"]);
+}
+
+#[test]
 fn results_that_are_views_share_the_memory_of_what_they_show() {
     let p = program(&[
         input("x", tensor(&[4, 8], 0)),

@@ -54,23 +54,8 @@ pub(crate) fn lookup(target: &str) -> Option<Lower> {
 }
 
 /// Ops of one instruction an element.
-const CHEAP: &[&str] = &[
-    "abs",
-    "add",
-    "convert_element_type",
-    "eq",
-    "ge",
-    "gt",
-    "le",
-    "lt",
-    "mul",
-    "ne",
-    "neg",
-    "relu",
-    "sub",
-    "where",
-    "_to_copy",
-];
+const CHEAP: &[&str] =
+    &["abs", "add", "convert_element_type", "eq", "ge", "gt", "le", "lt", "mul", "ne", "neg", "relu", "sub", "where", "_to_copy"];
 
 /// Whether computing an op again costs less than keeping its result in memory.
 pub(crate) fn is_cheap(target: &str) -> bool {

@@ -135,7 +135,9 @@ impl Plane {
                 let (part, col) = self.cols.place(col);
                 let target = to.wrapping_offset(self.at(&Spot { part: phase * phases + part, row: place, col }));
                 // SAFETY: the conditions admit these positions, and the plane has room for each.
-                unsafe { copy::strided(size_of::<f32>(), target.cast(), 1, source.cast(), (stride * phases) as isize, count as usize) };
+                unsafe {
+                    copy::strided(size_of::<f32>(), target.cast(), 1, source.cast(), (stride * phases) as isize, count as usize)
+                };
             }
         }
     }

@@ -161,9 +161,8 @@ impl Window {
     /// Folds the operand where it lies, row by row. False where padding meets a weight that is not finite.
     unsafe fn fold_rows(&self, firsts: &[i64], from: &Operands, to: &Results) -> bool {
         // SAFETY: the caller's contract: weights are readable at every tap and row.
-        let weigh = |t: &Offsets, r: isize| {
-            from.weight.map_or(1.0, |w| unsafe { *w.wrapping_offset(t.weight + from.weight_row * r) })
-        };
+        let weigh =
+            |t: &Offsets, r: isize| from.weight.map_or(1.0, |w| unsafe { *w.wrapping_offset(t.weight + from.weight_row * r) });
         let spans: SmallVec<[[(usize, usize); 2]; 32]> = self
             .taps
             .iter()

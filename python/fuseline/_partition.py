@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+import torch
 from torch import fx
 from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.utils import _pytree as pytree
 from torch.utils.checkpoint import CheckpointPolicy
 
@@ -37,12 +39,25 @@ def _ancestors(nodes: Iterable[fx.Node]) -> set[fx.Node]:
     return seen
 
 
-def _prefer_recomputing(draws: list[fx.Node], gradients: list[fx.Node]) -> None:
-    """Has the partitioner recompute draws that gradients need: it knows no operator of ours as cheap."""
+def _prefer_recomputing(nodes: Iterable[fx.Node], gradients: list[fx.Node]) -> None:
+    """Has the partitioner recompute nodes that gradients need, which it would take for costly."""
     needed = _ancestors(gradients)
-    for draw in draws:
-        if draw in needed:
-            draw.meta["recompute"] = CheckpointPolicy.PREFER_RECOMPUTE
+    for node in nodes:
+        if node in needed:
+            node.meta["recompute"] = CheckpointPolicy.PREFER_RECOMPUTE
+
+
+def _wide_gathers(joint: fx.GraphModule) -> list[fx.Node]:
+    """Gathers from an argument that give more than it has: a product reads the argument itself through the indices."""
+
+    def is_wide(node: fx.Node) -> bool:
+        if node.target is not torch.ops.aten.index.Tensor or not isinstance(node.args[0], fx.Node):
+            return False
+        source, value = node.args[0].meta.get("val"), node.meta.get("val")
+        tensors = isinstance(source, torch.Tensor) and isinstance(value, torch.Tensor)
+        return node.args[0].op == "placeholder" and tensors and bool(statically_known_true(value.numel() > source.numel()))
+
+    return [node for node in joint.graph.nodes if is_wide(node)]
 
 
 def partition_fn(options: RandomOptions) -> Partition:
@@ -54,8 +69,10 @@ def partition_fn(options: RandomOptions) -> Partition:
     def partition(
         joint: fx.GraphModule, inputs: Any, *, num_fwd_outputs: int, **rest: Any
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
+        gradients = _gradients(joint, num_fwd_outputs)
         if options.rng != "eager":
-            _prefer_recomputing(_random.rewrite(joint), _gradients(joint, num_fwd_outputs))
+            _prefer_recomputing(_random.rewrite(joint), gradients)
+        _prefer_recomputing(_wide_gathers(joint), gradients)
         return min_cut_rematerialization_partition(joint, inputs, num_fwd_outputs=num_fwd_outputs, **rest)
 
     return partition

@@ -5,6 +5,7 @@
 //! * `parts`: a domain cut where selections decide
 //! * `schedule`: which axes are the grid, the rows and the columns
 //! * `partial`: reductions over parallel axes, in a main and a finish phase
+//! * `meet`: stores to one element from several points
 //! * `coalesce`: inner axes of different lengths as one
 //! * `nest`, `gemm`: stages and instructions
 //!
@@ -15,6 +16,7 @@ mod emit;
 mod flat;
 mod gemm;
 mod lin;
+mod meet;
 mod nest;
 mod partial;
 mod parts;

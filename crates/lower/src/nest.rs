@@ -64,7 +64,7 @@ pub(crate) fn lower(
         cols: tile_axis(tiles.cols),
         regs: lowering.emit.regs,
         stages: lowering.stages,
-        serial: flat.stores.iter().any(|s| s.collides),
+        serial: block.is_none() && flat.stores.iter().any(|s| s.collides),
         sequence: block.map(|b| Sequence {
             axis: b.axis,
             within: b.within.clone(),

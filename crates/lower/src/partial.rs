@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 
 use crate::flat::{Flat, FlatDef, FlatStore};
 use crate::lin::Lin;
+use crate::meet;
 use crate::nest;
 use crate::schedule::{Tiles, tiles};
 use crate::unsupported;
@@ -65,7 +66,9 @@ pub(crate) fn lower(mut flat: Flat, numerics: Numerics, program: &mut TileProgra
             return Ok(Vec::new());
         }
         flat.coalesce();
-        return Ok(vec![Phase::Nests(vec![nest::lower(&flat, tiles(&flat), None, numerics, program)?])]);
+        let tiles = tiles(&flat);
+        let block = meet::block(&mut flat, tiles);
+        return Ok(vec![Phase::Nests(vec![nest::lower(&flat, tiles, block.as_ref(), numerics, program)?])]);
     }
     let crosses = crosses(&flat, &late, parallel);
     flat.stores = stores;
@@ -168,15 +171,22 @@ fn block(flat: &mut Flat, tiles: Tiles, crosses: &[ValueId], program: &mut TileP
     let steps = (extent + step - 1) / step;
     let blocks = kernel::blocks(flat.points(flat.live(flat.inner).union(over))).min(steps);
     let length = (steps + blocks - 1) / blocks * step;
-    let block = flat.extents.len();
-    if block >= AxisSet::MAX {
-        return Err(unsupported("too many axes"));
-    }
-    flat.extents.push((extent + length - 1) / length);
-    let at = flat.order.iter().position(|&a| a == axis).unwrap_or(0);
-    flat.order.insert(at, block);
+    let numbers = numbering_axis(flat, axis, (extent + length - 1) / length);
+    let block = numbers.ok_or_else(|| unsupported("too many axes"))?;
     let partials = crosses.iter().map(|&v| partial(flat, v, block, program)).collect::<Result<Vec<_>>>()?;
     Ok(Some(Block { axis, within, block, length, partials }))
+}
+
+/// A new axis that numbers the blocks of another, before it; `None` when there are too many axes.
+pub(crate) fn numbering_axis(flat: &mut Flat, axis: usize, blocks: i64) -> Option<usize> {
+    let number = flat.extents.len();
+    if number >= AxisSet::MAX {
+        return None;
+    }
+    flat.extents.push(blocks);
+    let at = flat.order.iter().position(|&a| a == axis).unwrap_or(0);
+    flat.order.insert(at, number);
+    Some(number)
 }
 
 /// Workspaces of one reduction: blocks, then what the result varies over.

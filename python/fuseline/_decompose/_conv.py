@@ -31,7 +31,7 @@ def convolution_backward(
     groups: int,
     output_mask: list[bool],
 ) -> Any:
-    """Gradients of x [N, C, …], weight [K, C, 1, …] and bias [K] for grad [N, K, …], each where the mask asks for it."""
+    """Gradients of x [N, C, …], weight [K, C, 1, …] and bias [K] for grad [N, K, …], where the mask asks for them."""
     if not _is_product(grad, x, weight, (stride, padding, dilation, transposed, output_padding, groups)):
         return NotImplemented
     rows, matrix = grad.flatten(2), weight.flatten(1)

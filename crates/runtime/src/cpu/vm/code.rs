@@ -148,6 +148,8 @@ pub(crate) struct Indirect {
     pub(crate) convert: Option<Leaf>,
     /// Combination with what is there (store).
     pub(crate) combine: Option<ScalarOp>,
+    /// The combination's loop over a row, where stored elements are register elements.
+    pub(crate) combine_row: Option<Leaf>,
     /// Offset and mask vary by row only and columns are adjacent.
     pub(crate) row_wise: bool,
 }

@@ -118,9 +118,13 @@ pub(super) unsafe fn store_at(code: &Prepared, access: &Indirect, frame: &mut Fr
                 a = temp;
             }
             if access.row_wise {
-                if let Some(index) = reader.index(r, 0, inner, tile) {
-                    std::ptr::copy_nonoverlapping(a, base.wrapping_add(index * size), inner * size);
+                let Some(index) = reader.index(r, 0, inner, tile) else { continue };
+                let d = base.wrapping_add(index * size);
+                if let Some(combine) = access.combine_row {
+                    combine(temp, d, a, a, inner);
+                    a = temp;
                 }
+                copy::near(d, a, inner * size);
                 continue;
             }
             for i in 0..inner {

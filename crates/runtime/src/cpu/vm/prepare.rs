@@ -262,6 +262,11 @@ impl Builder<'_> {
         }
         let declared = &self.context.params[usize::from(param)];
         let row_wise = cols && info.cols && lin.col == 1 && !fixed.clone().any(|r| self.reg(r).cols);
+        let convert = if is_load { convert::widen(declared.dtype) } else { convert::narrow(declared.dtype) };
+        let both_vectors = 0b11;
+        let combine_row = combine
+            .filter(|_| row_wise && convert.is_none())
+            .and_then(|op| ops::binary(op, Arith::of(declared.dtype), both_vectors));
         let indirect = Indirect {
             reg,
             param: usize::from(param),
@@ -272,9 +277,10 @@ impl Builder<'_> {
             mask,
             rows,
             cols,
-            convert: if is_load { convert::widen(declared.dtype) } else { convert::narrow(declared.dtype) },
+            convert,
             combine,
-            row_wise: row_wise && combine.is_none(),
+            combine_row,
+            row_wise: row_wise && (combine.is_none() || combine_row.is_some()),
         };
         if is_load { Step::LoadAt(Box::new(indirect)) } else { Step::StoreAt(Box::new(indirect)) }
     }

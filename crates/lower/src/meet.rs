@@ -44,8 +44,11 @@ fn meeting_axes(flat: &Flat, store: &FlatStore) -> Option<AxisSet> {
         parts.push((*coef, most.checked_sub(least)?));
     }
     parts.sort_unstable();
-    let nested = parts.iter().try_fold(0i64, |reach, &(coef, steps)| {
-        if coef > reach { reach.checked_add(coef.checked_mul(steps)?) } else { None }
-    });
+    let nested = parts.iter().try_fold(
+        0i64,
+        |reach, &(coef, steps)| {
+            if coef > reach { reach.checked_add(coef.checked_mul(steps)?) } else { None }
+        },
+    );
     nested.map(|_| flat.parallel().minus(present).union(computed.and(flat.parallel())))
 }

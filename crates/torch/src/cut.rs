@@ -1,7 +1,8 @@
 //! FX graph → program: lowers what the table knows, and cuts around what it does not.
 //!
-//! Every node has a level. A torch call of level `l` runs after segment `l`; what depends on it has a level above. So there
-//! are as few segments as the longest chain of torch calls asks for, and everything between two of them is one graph.
+//! Every node has a level: the first at which its operands are there, or at which something reads it if it is made of arguments
+//! alone. A torch call of level `l` runs after segment `l`; what depends on it has a level above. So there are as few segments as
+//! the longest chain of torch calls asks for, and everything between two of them is one graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,7 @@ use scalar::{Sym, Var};
 
 use crate::aten::{self, Ctx, Operand, Values};
 use crate::fx::{self, Arg, Id, Kind, Size, Value};
+use crate::late;
 use crate::layout::{Layout, dense_order, permuted, row_major, strided_input};
 use crate::program::{Base, Extern, Made, Overwritten, Passed, Program, Read, Segment, Shown, Step, TensorRead};
 
@@ -58,6 +60,8 @@ struct Cutter<'a> {
     fx: &'a fx::Graph,
     refused: &'a BTreeSet<String>,
     placed: Vec<Placement>,
+    /// The level before which no node needs a node.
+    needed: Vec<usize>,
     levels: Vec<Level>,
     /// Symbols that are in no tensor's type.
     free: BTreeSet<Var>,
@@ -71,16 +75,12 @@ struct Cutter<'a> {
     fence: usize,
 }
 
-/// Whether a node picks one of several results of another; torch itself picks a result that is several.
-fn is_item(node: &fx::Node) -> bool {
-    node.target == "operator.getitem" && !matches!(node.value, Value::List(_))
-}
-
 impl<'a> Cutter<'a> {
     fn new(fx: &'a fx::Graph, refused: &'a BTreeSet<String>) -> Cutter<'a> {
         let placed = vec![Placement::Given; fx.nodes.len()];
-        let (free, readers, written) = (free_symbols(fx), readers(fx), written(fx));
-        Cutter { fx, refused, placed, levels: Vec::new(), free, readers, written, overwritten: BTreeMap::new(), fence: 0 }
+        let (free, readers, written) = (free_symbols(fx), readers(fx), late::written(fx));
+        let needed = late::needed(fx, refused, &written);
+        Cutter { fx, refused, placed, needed, levels: Vec::new(), free, readers, written, overwritten: BTreeMap::new(), fence: 0 }
     }
 
     fn level(&mut self, n: usize) -> &mut Level {
@@ -120,14 +120,14 @@ impl<'a> Cutter<'a> {
         if matches!(node.value, Value::Int(_)) && !node.effect {
             return Ok(());
         }
-        if is_item(node) && self.placed[node.operands[0]] != Placement::Given {
+        if fx::is_item(node) && self.placed[node.operands[0]] != Placement::Given {
             self.placed[id] = self.placed[node.operands[0]];
             return Ok(());
         }
         if node.target == "aten.copy_.default" && self.overwrite(id, node)? {
             return Ok(());
         }
-        let level = self.ready(node).max(self.fence);
+        let level = self.ready(node).max(self.fence).max(self.needed[id]);
         match self.lower(id, node, level) {
             Ok(()) => self.placed[id] = Placement::Segment(level),
             Err(e) if e.kind == ErrorKind::Unsupported || e.kind == ErrorKind::Invalid => {
@@ -230,7 +230,7 @@ impl<'a> Cutter<'a> {
             return (argument, 0);
         }
         let node = &self.fx.nodes[id];
-        match (is_item(node), node.args.get("index")) {
+        match (fx::is_item(node), node.args.get("index")) {
             (true, Some(&Arg::Int(i))) => {
                 let from = node.operands[0];
                 let len = if let Value::List(list) = &self.fx.nodes[from].value { list.len() as i64 } else { 0 };
@@ -448,13 +448,6 @@ fn readers(fx: &fx::Graph) -> BTreeMap<u64, Vec<Id>> {
         }
     }
     readers
-}
-
-/// Storages of the operands of nodes that may write them.
-fn written(fx: &fx::Graph) -> BTreeSet<u64> {
-    let writers = fx.nodes.iter().filter(|n| n.effect);
-    let operands = writers.flat_map(|n| &n.operands).flat_map(|&o| fx.nodes[o].value.tensors());
-    operands.map(|t| t.storage).collect()
 }
 
 /// Symbols that are in no tensor's type: integers that the user computes with.

@@ -227,3 +227,8 @@ impl Value {
         self.numbered().into_iter().map(|(_, t)| t).collect()
     }
 }
+
+/// Whether a node picks one of several results of another; torch itself picks a result that is several.
+pub(crate) fn is_item(node: &Node) -> bool {
+    node.target == "operator.getitem" && !matches!(node.value, Value::List(_))
+}

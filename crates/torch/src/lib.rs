@@ -7,6 +7,7 @@
 mod aten;
 mod cut;
 pub mod fx;
+mod late;
 pub mod layout;
 mod program;
 #[cfg(feature = "python")]

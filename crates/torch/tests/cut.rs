@@ -77,27 +77,36 @@ fn independent_work_around_a_torch_call_shares_a_segment() {
     assert_eq!(reasons, ["no lowering"]);
 }
 
-#[test]
-fn what_is_cheap_is_made_again_after_a_torch_call() {
-    let read = |cheap: &str, overwritten: bool| {
-        let args = json!({"self": {"node": 3}, "other": {"node": 2}, "alpha": {"int": 1}});
-        let mut nodes = vec![
-            input("x", tensor(&[4, 8], 0)),
-            input("y", tensor(&[4, 8], 9)),
-            unary("odd", "mine.odd.default", 1, tensor(&[4, 8], 1)),
-            unary("cheap", cheap, 0, tensor(&[4, 8], 2)),
-            call("sum", "aten.add.Tensor", args, &[3, 2], tensor(&[4, 8], 3)),
-        ];
-        let args = json!({"self": {"node": 0}});
-        if overwritten {
-            nodes.push(node("odd_", "call", "mine.odd_.default", args, &[0], tensor(&[4, 8], 0), true));
-        }
-        nodes.push(output(&[4]));
-        steps(&program(&nodes))
+/// A value of `op` that is added to what torch gives, and added again to what torch gives of the sum.
+fn read_twice(op: &str, overwritten: bool) -> Vec<String> {
+    let add = |name: &str, torch: usize, storage: u64| {
+        let args = json!({"self": {"node": 2}, "other": {"node": torch}, "alpha": {"int": 1}});
+        call(name, "aten.add.Tensor", args, &[2, torch], tensor(&[4, 8], storage))
     };
-    assert_eq!(read("aten.neg.default", false), ["X2", "S2->1"], "x and what torch gives are read");
-    assert_eq!(read("aten.exp.default", false), ["S1->1", "X2", "S2->1"]);
-    assert_eq!(read("aten.neg.default", true), ["S1->1", "X2", "S2->1", "X5"]);
+    let mut nodes = vec![
+        input("x", tensor(&[4, 8], 0)),
+        input("y", tensor(&[4, 8], 9)),
+        unary("value", op, 0, tensor(&[4, 8], 1)),
+        unary("odd", "mine.odd.default", 1, tensor(&[4, 8], 2)),
+        add("sum", 3, 3),
+        unary("odd", "mine.odd.default", 4, tensor(&[4, 8], 4)),
+        add("sum", 5, 5),
+    ];
+    if overwritten {
+        nodes.push(node("odd_", "call", "mine.odd_.default", json!({"self": {"node": 0}}), &[0], tensor(&[4, 8], 0), true));
+    }
+    nodes.push(output(&[6]));
+    steps(&program(&nodes))
+}
+
+#[test]
+fn what_is_made_of_arguments_waits_for_its_readers() {
+    let cheap = ["X3", "S2->1", "X5", "S2->1"];
+    assert_eq!(read_twice("aten.neg.default", false), cheap, "x is read twice, and what torch gives");
+    let costly = ["X3", "S2->2", "X5", "S2->1"];
+    assert_eq!(read_twice("aten.exp.default", false), costly, "the first reader's segment keeps it for the second");
+    let early = ["S1->1", "X3", "S2->1", "X5", "S2->1", "X7"];
+    assert_eq!(read_twice("aten.neg.default", true), early, "x may be another at its readers");
 }
 
 #[test]

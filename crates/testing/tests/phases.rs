@@ -2,16 +2,19 @@
 
 use base::Config;
 use graph::{Graph, HostTensor, Module, interp, text};
-use scalar::{Scalar, Var};
+use scalar::{DType, Scalar, Var};
 use testing::cpu::run_compiled;
 use testing::tolerance::{Tolerance, compare};
 
-/// Deterministic values with ties, ±0 and both signs.
+/// Deterministic values with ties, ±0 and both signs; small indices.
 fn inputs(graph: &Graph, n: i64) -> Vec<HostTensor> {
     let shape_of = |d: &graph::InputDecl| -> Vec<usize> {
         d.ty.shape.iter().map(|s| s.eval(&|_: Var| Some(n)).expect("one dimension") as usize).collect()
     };
-    let value = |slot: usize, i: usize| ((i * 7919 + slot * 104_729 + i / 17) % 29) as f64 / 8.0 - 1.75;
+    let value = |slot: usize, i: usize, dtype: DType| {
+        let number = (i * 7919 + slot * 104_729 + i / 17) % 29;
+        if dtype.is_float() { number as f64 / 8.0 - 1.75 } else { (number % 5) as f64 }
+    };
     graph
         .inputs
         .iter()
@@ -19,7 +22,11 @@ fn inputs(graph: &Graph, n: i64) -> Vec<HostTensor> {
         .map(|(slot, d)| {
             let shape = shape_of(d);
             let count = shape.iter().product();
-            HostTensor::from_scalars(d.ty.dtype, &shape, (0..count).map(|i| Scalar::from_f64(d.ty.dtype, value(slot, i))))
+            HostTensor::from_scalars(
+                d.ty.dtype,
+                &shape,
+                (0..count).map(|i| Scalar::from_f64(d.ty.dtype, value(slot, i, d.ty.dtype))),
+            )
         })
         .collect()
 }
@@ -253,4 +260,38 @@ fn a_product_under_a_reshape_beside_a_small_kernel() {
     let want = interp::run(&graph, &inputs, interp::Options { wide: false }).expect("the oracle runs");
     let got = run_compiled(&graph, &inputs, &Config::default()).expect("a run");
     compare(&want, &got, Tolerance::CLOSE).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn stores_that_meet_run_in_order() {
+    for (dtype, combine) in [("f32", "add"), ("f32", "mul"), ("f16", "add"), ("f64", "add"), ("i64", "add"), ("i32", "max")] {
+        for axis in [0, 1] {
+            let shape = if axis == 0 { "5, 7, n" } else { "7, 5, n" };
+            let (many, kept) = if axis == 0 { ("40, 7, n", "40, 1, 1") } else { ("7, 40, n", "1, 40, 1") };
+            agrees(
+                &format!(
+                    "func f(x: {dtype}[{shape}], i: i64[40], v: {dtype}[{many}]) -> (y) {{
+                       %3 = view.reshape %i [{kept}] : i64[{kept}]
+                       %4 = view.expand %3 [{many}] : i64[{many}]
+                       %5 = write.{combine}.indices %x, %v, %4 [{axis}] : {dtype}[{shape}]
+                       return y = %5
+                     }}"
+                ),
+                1,
+                Tolerance::CLOSE,
+            );
+        }
+    }
+}
+
+#[test]
+fn stores_whose_columns_meet_run_in_order() {
+    agrees(
+        "func f(x: f32[6, 5], i: i64[6, n], v: f32[6, n]) -> (y) {
+           %3 = write.add.indices %x, %v, %i [1] : f32[6, 5]
+           return y = %3
+         }",
+        1,
+        Tolerance::CLOSE,
+    );
 }

@@ -12,8 +12,8 @@ use crate::lin::{Atom, Lin};
 
 /// Most parts of a domain.
 const MOST_PARTS: usize = 8;
-/// Points that a part should have at least: running one more nest costs about as much as these.
-const LEAST_POINTS: i64 = 4096;
+/// Points that a domain should have for each cut: the nest that it adds costs less than deciding selections at so many points.
+const POINTS_OF_A_CUT: i64 = 8192;
 
 /// The domain, or its parts in order.
 pub(crate) fn split(flat: Flat) -> Vec<Flat> {
@@ -32,9 +32,9 @@ fn cuts(flat: &Flat) -> Option<(usize, Vec<i64>)> {
     let points: i64 = (0..flat.extents.len()).map(|a| flat.extents[a]).product();
     let axes = flat.order.iter().copied().filter(|&a| !flat.inner.has(a));
     let mut found = axes.map(|a| (a, cuts_of(flat, a))).filter(|(_, cuts)| cuts.len() > 2);
-    let fits = |(a, cuts): &(usize, Vec<i64>)| {
-        let least = cuts.windows(2).map(|w| w[1] - w[0]).min().unwrap_or(0);
-        cuts.len() <= MOST_PARTS + 1 && points / flat.extents[*a].max(1) * least >= LEAST_POINTS
+    let fits = |(_, cuts): &(usize, Vec<i64>)| {
+        let parts = cuts.len() - 1;
+        parts <= MOST_PARTS && points / (parts as i64 - 1) >= POINTS_OF_A_CUT
     };
     found.find(fits)
 }

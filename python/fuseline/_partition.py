@@ -54,8 +54,9 @@ def _wide_gathers(joint: fx.GraphModule) -> list[fx.Node]:
         if node.target is not torch.ops.aten.index.Tensor or not isinstance(node.args[0], fx.Node):
             return False
         source, value = node.args[0].meta.get("val"), node.meta.get("val")
-        tensors = isinstance(source, torch.Tensor) and isinstance(value, torch.Tensor)
-        return node.args[0].op == "placeholder" and tensors and bool(statically_known_true(value.numel() > source.numel()))
+        if node.args[0].op != "placeholder" or not isinstance(source, torch.Tensor) or not isinstance(value, torch.Tensor):
+            return False
+        return bool(statically_known_true(value.numel() > source.numel()))
 
     return [node for node in joint.graph.nodes if is_wide(node)]
 

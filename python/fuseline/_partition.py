@@ -53,8 +53,10 @@ def _wide_gathers(joint: fx.GraphModule) -> list[fx.Node]:
     def is_wide(node: fx.Node) -> bool:
         if node.target is not torch.ops.aten.index.Tensor or not isinstance(node.args[0], fx.Node):
             return False
+        if node.args[0].op != "placeholder":
+            return False
         source, value = node.args[0].meta.get("val"), node.meta.get("val")
-        if node.args[0].op != "placeholder" or not isinstance(source, torch.Tensor) or not isinstance(value, torch.Tensor):
+        if not isinstance(source, torch.Tensor) or not isinstance(value, torch.Tensor):
             return False
         return bool(statically_known_true(value.numel() > source.numel()))
 

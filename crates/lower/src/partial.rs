@@ -73,19 +73,16 @@ pub(crate) fn lower(mut flat: Flat, numerics: Numerics, program: &mut TileProgra
     let crosses = crosses(&flat, &late, parallel);
     flat.stores = stores;
     let mut phases = Vec::new();
-    let mut finish = flat.clone();
+    let mut blocks = None;
     let idle = flat.stores.is_empty() && crosses.is_empty();
     if !no_points && !idle {
         let tiles = tiles(&flat);
-        let block = block(&mut flat, tiles, &crosses, program)?;
-        if let Some(block) = &block {
-            finish = merged(&flat, block);
-        }
-        phases.push(Phase::Nests(vec![nest::lower(&flat, tiles, block.as_ref(), numerics, program)?]));
+        blocks = block(&mut flat, tiles, &crosses, program)?;
+        phases.push(Phase::Nests(vec![nest::lower(&flat, tiles, blocks.as_ref(), numerics, program)?]));
     }
     let domains: BTreeSet<AxisSet> = late.iter().map(|s| flat.store_axes(s)).collect();
     let parts = domains.into_iter().map(|domain| {
-        let mut part = finish.clone();
+        let mut part = blocks.as_ref().map_or_else(|| flat.clone(), |block| merged(&flat, block, domain));
         part.stores = late.iter().filter(|s| flat.store_axes(s) == domain).cloned().collect();
         part.inner = (0..part.extents.len()).filter(|&a| !domain.has(a)).collect();
         let tiles = tiles(&part);
@@ -222,10 +219,11 @@ pub(crate) fn components(flat: &Flat, value: ValueId) -> Result<Vec<(Combiner, D
     })
 }
 
-/// The comp with its partial reductions replaced by the merge of their stored states.
-fn merged(flat: &Flat, block: &Block) -> Flat {
+/// The comp with its partial reductions replaced by the merge of their stored states, and without the axes that they are over but
+/// for those of a domain.
+fn merged(flat: &Flat, block: &Block, domain: AxisSet) -> Flat {
     let mut out = flat.clone();
-    let gone = |a: usize| a == block.axis || block.within.contains(&a);
+    let gone = |a: usize| (a == block.axis || block.within.contains(&a)) && !domain.has(a);
     out.order.retain(|&a| !gone(a));
     out.extents.iter_mut().enumerate().filter(|(a, _)| gone(*a)).for_each(|(_, extent)| *extent = 1);
     let axes = AxisSet::one(block.block);

@@ -295,3 +295,28 @@ fn stores_whose_columns_meet_run_in_order() {
         Tolerance::CLOSE,
     );
 }
+
+#[test]
+fn small_results_that_vary_over_a_summed_axis() {
+    agrees(
+        "func f(x: f16[n, 6, 5], r: f16[n, 2], w: f16[6]) -> (along, down, wide, scaled) {
+           %3 = cast.f32 %0 : f32[n, 6, 5]
+           %4 = cast.f32 %1 : f32[n, 2]
+           %5 = cast.f32 %2 : f32[6]
+           %6 = reduce.sum %3 [2] : f32[n, 6]
+           %7 = view.reshape %4 [n, 2, 1] : f32[n, 2, 1]
+           %8 = view.expand %7 [n, 2, 3] : f32[n, 2, 3]
+           %9 = view.reshape %5 [1, 2, 3] : f32[1, 2, 3]
+           %10 = view.expand %9 [n, 2, 3] : f32[n, 2, 3]
+           %11 = mul %8, %10 : f32[n, 2, 3]
+           %12 = view.reshape %11 [n, 2, 3, 1] : f32[n, 2, 3, 1]
+           %13 = view.expand %12 [n, 2, 3, 5] : f32[n, 2, 3, 5]
+           %14 = view.reshape %3 [n, 2, 3, 5] : f32[n, 2, 3, 5]
+           %15 = mul %14, %13 : f32[n, 2, 3, 5]
+           %16 = reduce.sum %6 [0] : f32[6]
+           return along = %6, down = %16, wide = %4, scaled = %15
+         }",
+        1,
+        Tolerance::CLOSE,
+    );
+}

@@ -199,13 +199,16 @@ impl Call {
         }
     }
 
-    /// Finds the results that something reads, once all that reads has its slots.
-    fn find_results(&mut self, slots: &Slots, fx: &fx::Graph) {
+    /// Finds the results that something reads, once all that reads has its slots. Those in `trusted` must be as tracing promised.
+    fn find_results(&mut self, slots: &Slots, trusted: &BTreeSet<Slot>, fx: &fx::Graph) {
         let node = self.node;
         let value = &fx.nodes[node].value;
-        let promised = |i| value.result(i).and_then(Promised::of);
-        self.result = slots.objects.get(&node).map(|&slot| (slot, promised(0)));
-        let item = |(index, _)| Some((index, *slots.bases.get(&Base { node, index })?, promised(index)));
+        let promised = |i, slot: Slot| value.result(i).filter(|_| trusted.contains(&slot)).and_then(Promised::of);
+        self.result = slots.objects.get(&node).map(|&slot| (slot, promised(0, slot)));
+        let item = |(index, _)| {
+            let slot = *slots.bases.get(&Base { node, index })?;
+            Some((index, slot, promised(index, slot)))
+        };
         self.items = value.numbered().into_iter().filter_map(item).collect();
     }
 }
@@ -240,9 +243,10 @@ impl Runner {
             });
         }
         let results: Vec<Given> = program.results.iter().map(|p| slots.given(&fx, p)).collect();
+        let trusted = trusted(&work, &results);
         for step in &mut work {
             if let Work::Call(call) = step {
-                call.find_results(&slots, &fx);
+                call.find_results(&slots, &trusted, &fx);
             }
         }
         let of_kind = |kind| fx.nodes.iter().enumerate().filter(move |(_, n)| n.kind == kind);
@@ -322,6 +326,19 @@ fn definitions(value: &Value) -> Vec<(usize, usize, Var)> {
         }
     }
     found
+}
+
+/// Slots whose memory generated kernels read, or of which views are shown: by layouts that tracing promised.
+fn trusted(work: &[Work], results: &[Given]) -> BTreeSet<Slot> {
+    let view = |given: &Given| if let Given::View(slot, _) = given { Some(*slot) } else { None };
+    let read = |input: &Input| if let Input::Tensor(slot, _) = input { Some(*slot) } else { None };
+    let of = |step: &Work| -> Vec<Slot> {
+        match step {
+            Work::Part(part) => part.inputs.iter().filter_map(read).collect(),
+            Work::Call(call) => call.operands.iter().filter_map(view).collect(),
+        }
+    };
+    work.iter().flat_map(of).chain(results.iter().filter_map(view)).collect()
 }
 
 /// Slots that are read last by each step; results stay.

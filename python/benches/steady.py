@@ -2,7 +2,7 @@
 
 Each model is measured in a process of its own.
 
-`python python/benches/steady.py [--threads N] [--inference] [MODEL…]`
+`python python/benches/steady.py [--threads N] [--inference] [--host NAME] [MODEL…]`
 """
 
 from __future__ import annotations
@@ -106,6 +106,7 @@ def main() -> None:
     parser.add_argument("models", nargs="*", default=NAMES)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--inference", action="store_true")
+    parser.add_argument("--host", help="part of the result's file name, where results of several machines are kept")
     parser.add_argument("--one", action="store_true", help="measure in this process and save nothing")
     chosen = parser.parse_args()
     if chosen.one:
@@ -123,7 +124,8 @@ def main() -> None:
     means = {key: geomean([r[key] for r in rows]) for key in ("over_eager", "over_inductor", "memory_over_inductor")}
     print(json.dumps(means))
     kind = "inference" if chosen.inference else "training"
-    record.save(f"torch-{kind}-{chosen.threads}", rows, threads=chosen.threads, geomean=means)
+    name = "-".join(["torch", kind, str(chosen.threads), *filter(None, [chosen.host])])
+    record.save(name, rows, threads=chosen.threads, geomean=means)
 
 
 if __name__ == "__main__":

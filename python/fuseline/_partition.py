@@ -72,10 +72,8 @@ def partition_fn(options: RandomOptions) -> Partition:
     def partition(
         joint: fx.GraphModule, inputs: Any, *, num_fwd_outputs: int, **rest: Any
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
-        gradients = _gradients(joint, num_fwd_outputs)
-        if options.rng != "eager":
-            _prefer_recomputing(_random.rewrite(joint), gradients)
-        _prefer_recomputing(_wide_gathers(joint), gradients)
+        draws = _random.rewrite(joint) if options.rng != "eager" else []
+        _prefer_recomputing([*draws, *_wide_gathers(joint)], _gradients(joint, num_fwd_outputs))
         return min_cut_rematerialization_partition(joint, inputs, num_fwd_outputs=num_fwd_outputs, **rest)
 
     return partition

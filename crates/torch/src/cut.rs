@@ -194,7 +194,7 @@ impl<'a> Cutter<'a> {
         }
         let node = &fx.nodes[id];
         let node_id = match self.placed[id] {
-            Placement::Segment(before) if before < level && self.is_remade(id, &mut MOST_REMADE.clone()) => {
+            Placement::Segment(before) if before < level && self.is_remade(id, &mut { MOST_REMADE }) => {
                 let lower = aten::lookup(&node.target).ok_or_else(|| Error::internal("a lowered node has a lowering"))?;
                 self.lowered(node, level, lower)?[index]
             }

@@ -12,6 +12,39 @@ pub enum Numerics {
     Wide,
 }
 
+/// Where programs run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DeviceId {
+    /// The embedded CPU engine.
+    #[default]
+    Cpu,
+    /// The NVIDIA GPU with this number.
+    Cuda(usize),
+}
+
+impl std::str::FromStr for DeviceId {
+    type Err = Error;
+
+    /// Reads `cpu`, `cuda` (the first GPU) or `cuda:N`.
+    fn from_str(text: &str) -> Result<DeviceId> {
+        match text.split_once(':') {
+            None if text == "cpu" => Ok(DeviceId::Cpu),
+            None if text == "cuda" => Ok(DeviceId::Cuda(0)),
+            Some(("cuda", n)) if n.parse::<usize>().is_ok() => Ok(DeviceId::Cuda(n.parse().unwrap_or(0))),
+            _ => Err(Error::invalid(format!("no device {text:?}: use cpu, cuda or cuda:N"))),
+        }
+    }
+}
+
+impl std::fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DeviceId::Cpu => f.write_str("cpu"),
+            DeviceId::Cuda(n) => write!(f, "cuda:{n}"),
+        }
+    }
+}
+
 /// What [`Config::log`] may name.
 pub const LOG_TOPICS: [&str; 6] = ["remarks", "plan", "kernels", "source", "passes", "timing"];
 
@@ -22,6 +55,8 @@ pub struct Config {
     pub numerics: Numerics,
     /// Fuse at all; off gives one kernel per user op ("eager" mode, the control experiment).
     pub fuse: bool,
+    /// Where programs run.
+    pub device: DeviceId,
     /// Worker threads; 0 means all cores.
     pub threads: usize,
     /// At most this many merges, to bisect a wrong result.
@@ -36,12 +71,21 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Config { numerics: Numerics::Eager, fuse: true, threads: 0, fuel: None, log: Vec::new(), dump: None, cache: None }
+        Config {
+            numerics: Numerics::Eager,
+            fuse: true,
+            device: DeviceId::Cpu,
+            threads: 0,
+            fuel: None,
+            log: Vec::new(),
+            dump: None,
+            cache: None,
+        }
     }
 }
 
 impl Config {
-    /// Defaults, changed by `FUSELINE_NOFUSE`, `FUSELINE_THREADS`, `FUSELINE_FUEL`, `FUSELINE_LOG`,
+    /// Defaults, changed by `FUSELINE_NOFUSE`, `FUSELINE_DEVICE` (`cpu`, `cuda` or `cuda:N`), `FUSELINE_THREADS`, `FUSELINE_FUEL`, `FUSELINE_LOG`,
     /// `FUSELINE_DUMP`, `FUSELINE_NUMERICS` (`eager` or `wide`) and `FUSELINE_CACHE` (a folder, or `0` for none; unset, the folder
     /// `fuseline` of the user's cache folder, `XDG_CACHE_HOME` or `~/.cache`).
     ///
@@ -51,6 +95,9 @@ impl Config {
         let mut c = Config::default();
         let var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
         c.fuse = var("FUSELINE_NOFUSE").is_none_or(|v| v == "0");
+        if let Some(v) = var("FUSELINE_DEVICE") {
+            c.device = v.parse().map_err(|e: Error| e.context("FUSELINE_DEVICE"))?;
+        }
         if let Some(v) = var("FUSELINE_THREADS") {
             c.threads = v.parse().map_err(|_| Error::invalid(format!("FUSELINE_THREADS={v} is not a number")))?;
         }

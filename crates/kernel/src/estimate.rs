@@ -89,7 +89,8 @@ impl Summary {
     }
 }
 
-/// Predicts a kernel's time as the sum of its terms: on the CPU one instruction stream does both loads and arithmetic.
+/// Predicts a kernel's time as the sum of its terms, as on a CPU, where one instruction stream does both loads and arithmetic; where
+/// those overlap, the longer of the two counts.
 pub fn estimate(s: &Summary, target: &Target) -> Estimate {
     let memory = (s.bytes() + s.partials) / target.bandwidth;
     let compute = s.ops / target.pointwise_ops + s.contract_flops / target.gemm_flops;
@@ -102,7 +103,8 @@ pub fn estimate(s: &Summary, target: &Target) -> Estimate {
     } else {
         Bound::Compute
     };
-    Estimate { time: memory + compute + packing + latency, bytes: s.bytes(), bound }
+    let work = if target.overlaps { memory.max(compute) } else { memory + compute };
+    Estimate { time: work + packing + latency, bytes: s.bytes(), bound }
 }
 
 /// Most blocks of a reduction over parallel axes.

@@ -11,5 +11,5 @@ mod verify;
 
 pub use comp::{Arg, Axis, AxisSet, Comp, Cond, Def, Store, Value, ValueId};
 pub use estimate::{Bound, Class, Estimate, Summary, blocks, estimate, op_cost};
-pub use target::Target;
+pub use target::{Products, Target};
 pub use verify::verify;

@@ -2,6 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How a device computes matrix products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Products {
+    /// Generated code: operands may be computed while packing, results go on to other work while hot.
+    Generated,
+    /// A library's: operands are stored matrices, and results are stored.
+    Library,
+}
+
 /// What the cost model and the lowering rules know about a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Target {
@@ -27,6 +36,10 @@ pub struct Target {
     pub max_shared_args: usize,
     /// Most values that one kernel's pointwise code may hold.
     pub max_values: usize,
+    /// Who computes matrix products.
+    pub products: Products,
+    /// Memory accesses and arithmetic of a kernel go on at the same time.
+    pub overlaps: bool,
 }
 
 impl Target {
@@ -44,6 +57,28 @@ impl Target {
             max_args: 192,
             max_shared_args: 32 << 10,
             max_values: 160,
+            products: Products::Generated,
+            overlaps: false,
+        }
+    }
+
+    /// The checked-in description of an NVIDIA H200, which planning for GPUs uses. `l2` is what one multiprocessor holds of a
+    /// row in registers and shared memory.
+    pub fn cuda() -> Target {
+        Target {
+            name: "cuda-h200".into(),
+            cores: 132,
+            bandwidth: 4.2e12,
+            gemm_flops: 400e12,
+            pointwise_ops: 20e12,
+            launch: 2e-6,
+            l2: 224 << 10,
+            l3: 50 << 20,
+            max_args: 192,
+            max_shared_args: 3500,
+            max_values: 160,
+            products: Products::Library,
+            overlaps: true,
         }
     }
 }

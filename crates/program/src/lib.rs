@@ -1,11 +1,12 @@
-//! What a device executes: tile programs for the CPU.
+//! What a device executes: tile programs on the CPU, CUDA programs on a GPU.
 //!
-//! A [`TileProgram`] is concrete: every size and stride is a number. Lowering makes it from a `Comp` and the sizes of
-//! one call, in microseconds, and executables cache it per size tuple. The same program is executed by the tile VM
-//! and, later, by a machine-code emitter.
+//! Both are concrete: every size and stride is a number. Lowering makes them from a `Comp` and the sizes of one call, and
+//! executables cache them per size tuple. A [`TileProgram`] is executed by the tile VM; a [`CudaProgram`] holds CUDA C++
+//! and library calls.
 
 mod beside;
 mod body;
+mod cuda;
 mod gemm;
 mod nest;
 mod text;
@@ -13,6 +14,7 @@ mod verify;
 
 pub use beside::beside;
 pub use body::{Affine, Body, Bound, Instr, Reg, RegDecl, Ty};
+pub use cuda::{Activation, Bias, CudaProgram, CudaStep, Epilogue, Launch, Operand, Product};
 pub use gemm::{Gemm, PackSource};
 pub use nest::{Nest, Sequence, Stage, TileAxis};
 pub use verify::verify;
@@ -50,6 +52,15 @@ pub enum Phase {
     Nests(Vec<Nest>),
     /// A matrix product with packing bodies and an epilogue body.
     Gemm(Gemm),
+}
+
+/// What some device executes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Program {
+    /// On the CPU.
+    Tile(TileProgram),
+    /// On an NVIDIA GPU.
+    Cuda(CudaProgram),
 }
 
 /// A program for the CPU.

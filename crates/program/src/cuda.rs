@@ -1,0 +1,119 @@
+//! What a GPU executes.
+
+use scalar::DType;
+
+use crate::Param;
+
+/// A program for an NVIDIA GPU: launches of generated CUDA C++ and matrix products of a library, in stream order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CudaProgram {
+    /// Kernel name.
+    pub name: String,
+    /// Buffer arguments, workspaces included.
+    pub params: Vec<Param>,
+    /// CUDA C++ with every entry of the launches, complete: nothing is included. Empty without launches. Equal sources share
+    /// one binary; comments (`//` to the end of a line) do not count.
+    pub source: String,
+    /// What runs, in order.
+    pub steps: Vec<CudaStep>,
+    /// Messages of run-time checks. A kernel reports the first failed check by its index, see [`Launch::numbers`].
+    pub checks: Vec<String>,
+}
+
+/// One operation of a stream.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CudaStep {
+    /// A generated kernel.
+    Launch(Launch),
+    /// A matrix product of the library.
+    Product(Product),
+}
+
+/// One launch. The kernel takes one argument by value: an array of 64-bit words with the addresses of `args`, then `numbers`,
+/// then the address of the fault word, a 64-bit word in which a failed check puts its index plus one if it is still zero.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Launch {
+    /// `extern "C"` function of the source.
+    pub entry: String,
+    /// Blocks along x, not zero.
+    pub grid: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Dynamic shared memory, bytes.
+    pub shared: u32,
+    /// Blocks of a cluster; 1 without clusters.
+    pub cluster: u32,
+    /// Parameters whose addresses are passed.
+    pub args: Vec<u16>,
+    /// Sizes and strides that the source does not contain as literals.
+    pub numbers: Vec<i64>,
+}
+
+/// `d[b, m, n] = Σₖ a[b, m, k] · b[b, k, n]`, accumulated in `acc`, then a bias, each rounded to `d`'s type at the end.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Product {
+    /// Batch extents, outermost first.
+    pub batch: Vec<i64>,
+    /// Rows.
+    pub m: i64,
+    /// Columns.
+    pub n: i64,
+    /// Contracted extent.
+    pub k: i64,
+    /// Left factor: rows are m, columns k.
+    pub a: Operand,
+    /// Right factor: rows are k, columns n.
+    pub b: Operand,
+    /// Result: rows are m, columns n.
+    pub d: Operand,
+    /// Accumulator.
+    pub acc: DType,
+    /// What follows the product before it is stored.
+    pub epilogue: Epilogue,
+}
+
+/// What the library does to a product before it stores it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Epilogue {
+    /// A vector over columns (or rows, if so said) that is added, of `d`'s type: parameter and element offset, adjacent elements.
+    pub bias: Option<Bias>,
+    /// A function applied after the bias.
+    pub activation: Option<Activation>,
+}
+
+/// A vector that is added to every row or column of a product.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Bias {
+    /// Parameter.
+    pub param: u16,
+    /// Element of the vector's beginning.
+    pub offset: i64,
+    /// It varies over rows instead of columns.
+    pub over_rows: bool,
+}
+
+/// Functions that the library applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Activation {
+    /// max(x, 0).
+    Relu,
+    /// Gelu in its tanh form.
+    GeluTanh,
+}
+
+/// A matrix, or a batch of them, within a parameter; positions in elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Operand {
+    /// Parameter.
+    pub param: u16,
+    /// Stored type.
+    pub dtype: DType,
+    /// Element of index 0.
+    pub offset: i64,
+    /// Distance between neighbouring rows.
+    pub rows: i64,
+    /// Distance between neighbouring columns.
+    pub columns: i64,
+    /// Distance between neighbours of each batch axis; 0 where it does not vary.
+    pub batch: Vec<i64>,
+}

@@ -7,7 +7,7 @@ use base::{Code, Config, ErrorKind, Recent, Remark, Result};
 use fuse::{Kernel, Plan, Step, Storage};
 use graph::NodeId;
 use lower::{Layout, Request};
-use program::TileProgram;
+use program::{CudaProgram, TileProgram};
 use runtime::{Array, Device, Prepared};
 use scalar::{DType, Shape, Sym, Var};
 use smallvec::SmallVec;
@@ -230,6 +230,24 @@ pub fn program_of(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>, confi
     });
     let mut programs = programs.collect::<Result<Vec<_>>>()?;
     if programs.len() == 1 { Ok(programs.remove(0).0) } else { program::beside(&kernel.name, programs) }
+}
+
+/// The CUDA program of a kernel for given sizes.
+///
+/// # Errors
+/// What lowering cannot express.
+pub fn cuda_program_of(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>, config: &Config) -> Result<CudaProgram> {
+    let Step::Comps(parts) = &kernel.step else { return Err(base::Error::unsupported("not a generated kernel")) };
+    let layouts = |part: &fuse::Part| part.built.args.iter().map(|&v| layout(plan, v, dims)).collect::<Result<Vec<_>>>();
+    let layouts = parts.iter().map(layouts).collect::<Result<Vec<_>>>()?;
+    let bind = |v| dims.get(&v).copied();
+    let mut requests: Vec<Request<'_>> = Vec::new();
+    for (part, layouts) in parts.iter().zip(&layouts) {
+        let (name, comp) = (kernel.name.as_str(), &part.built.comp);
+        requests.push(Request { name, comp, dims: &bind, layouts, numerics: config.numerics });
+    }
+    let dynamic = parts.iter().any(|p| !p.built.comp.dims().is_empty());
+    lower::lower_cuda(&kernel.name, &requests, dynamic)
 }
 
 /// Numbers of a shape.

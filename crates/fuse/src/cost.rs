@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::Code;
-use kernel::{AxisSet, Class, Comp, Def, Store, Summary, Target, ValueId, blocks, op_cost};
+use kernel::{AxisSet, Class, Comp, Def, Products, Store, Summary, Target, ValueId, blocks, op_cost};
 use scalar::ScalarOp;
 
 use crate::build::Refusal;
@@ -54,13 +54,17 @@ pub(crate) fn legal(comp: &Comp, target: &Target) -> Result<(), Refusal> {
         }
     }
     match class(comp) {
-        Class::Contraction => legal_contraction(comp),
+        Class::Contraction => legal_contraction(comp, target),
         Class::Mixed => legal_mixed(comp),
         _ => legal_row(comp),
     }
 }
 
-fn legal_contraction(comp: &Comp) -> Result<(), Refusal> {
+fn legal_contraction(comp: &Comp, target: &Target) -> Result<(), Refusal> {
+    let computes = |v: &kernel::Value| matches!(v.def, Def::Op(..) | Def::Check { .. });
+    if target.products == Products::Library && comp.values.iter().any(computes) {
+        return Err(Refusal::new(Code::F13, "the library reads and writes stored matrices"));
+    }
     let contracts: Vec<ValueId> =
         (0..comp.values.len() as ValueId).filter(|&v| matches!(comp.value(v).def, Def::Contract { .. })).collect();
     let axes = contracts.iter().map(|&v| match &comp.value(v).def {
@@ -71,7 +75,8 @@ fn legal_contraction(comp: &Comp) -> Result<(), Refusal> {
     if comp.values.iter().any(|v| matches!(v.def, Def::Reduce { .. } | Def::Scan { .. })) {
         return Err(Refusal::new(Code::F13, "a reduction cannot share the tiles of a matrix product"));
     }
-    if contracts.len() > MAX_PRODUCTS || !contracts.iter().all(|&v| is_matrix_product(comp, v)) {
+    let most = if target.products == Products::Library { 1 } else { MAX_PRODUCTS };
+    if contracts.len() > most || !contracts.iter().all(|&v| is_matrix_product(comp, v)) {
         return Err(Refusal::new(Code::F07, format!("{} products in one kernel", contracts.len())));
     }
     if axes.iter().any(|&a| a != axes[0]) || comp.inner() != axes[0] {

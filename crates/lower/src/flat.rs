@@ -383,6 +383,16 @@ impl Flat {
         }
     }
 
+    /// Numbers arguments from `first`.
+    pub(crate) fn move_arguments(&mut self, first: usize) {
+        for v in &mut self.values {
+            if let FlatDef::Load { arg, .. } = &mut v.def {
+                *arg += first;
+            }
+        }
+        self.stores.iter_mut().for_each(|s| s.arg += first);
+    }
+
     pub(crate) fn for_each_set(&mut self, f: &dyn Fn(AxisSet) -> AxisSet) {
         self.inner = f(self.inner);
         self.over = f(self.over);

@@ -62,7 +62,8 @@ fn by_vector(flat: &Flat, v: ValueId, m: AxisSet, n: AxisSet, k: AxisSet) -> boo
     large && plain_load(flat, matrix, acc).is_some_and(|(_, index, when)| when.is_empty() && adjacent(index))
 }
 
-fn classes(flat: &Flat, v: ValueId) -> (AxisSet, AxisSet, AxisSet, AxisSet) {
+/// Batch, row, column and contracted axes of a contraction.
+pub(crate) fn classes(flat: &Flat, v: ValueId) -> (AxisSet, AxisSet, AxisSet, AxisSet) {
     let FlatDef::Contract { a, b, axes, .. } = &flat.value(v).def else { return Default::default() };
     let (fa, fb) = (flat.live(flat.value(*a).free), flat.live(flat.value(*b).free));
     let k = flat.live(*axes);

@@ -12,6 +12,7 @@
 //! Pure and quick (microseconds a kernel): executables lower again for each new size.
 
 mod coalesce;
+mod cuda;
 mod emit;
 mod flat;
 mod gemm;
@@ -21,8 +22,10 @@ mod nest;
 mod partial;
 mod parts;
 mod schedule;
+mod stages;
 
 use base::{Error, Numerics, Result};
+pub use cuda::lower_cuda;
 use kernel::Comp;
 use program::{Access, Param, Phase, TileProgram};
 use scalar::Var;

@@ -16,15 +16,13 @@ use crate::emit::Emit;
 use crate::flat::{Flat, FlatDef, Root};
 use crate::partial::{Block, Partial, components};
 use crate::schedule::Tiles;
+use crate::stages::{Loops, Plan, Stages};
 use crate::unsupported;
 
 /// Most bytes of one resident value per tile.
 const RESIDENT_BYTES: i64 = 128 << 10;
 /// Work (in cheap operations) from which a value is kept rather than evaluated again.
 const RESIDENT_COST: f64 = 5.0;
-
-/// When what depends on a partial reduction can be computed: in a later phase.
-const LATER: usize = usize::MAX / 2;
 
 /// Lowers a comp without matrix products to a nest; with a block, to one whose grid points take blocks of an axis and leave
 /// partial results.
@@ -43,8 +41,7 @@ pub(crate) fn lower(
         flat,
         tiles,
         partials,
-        when: availability(flat, partials),
-        needed: flat.needed(partials.iter().map(|p| p.value)),
+        order: Stages::new(flat, partials),
         emit,
         stages: Vec::new(),
         before: Vec::new(),
@@ -76,23 +73,11 @@ pub(crate) fn lower(
     })
 }
 
-/// For each value, how many reductions must be complete before it can be computed.
-pub(crate) fn availability(flat: &Flat, partials: &[Partial]) -> Vec<usize> {
-    let mut when = vec![0; flat.values.len()];
-    for id in 0..flat.values.len() as ValueId {
-        let before = flat.operands(id).iter().map(|&o| when[o as usize]).max().unwrap_or(0);
-        let partial = partials.iter().any(|p| p.value == id);
-        when[id as usize] = if partial { LATER } else { before + usize::from(flat.value(id).def.is_reduction()) };
-    }
-    when
-}
-
 struct Lowering<'a> {
     flat: &'a Flat,
     tiles: Tiles,
     partials: &'a [Partial],
-    when: Vec<usize>,
-    needed: Vec<bool>,
+    order: Stages<'a>,
     emit: Emit<'a>,
     stages: Vec<Stage>,
     /// Stages before and after a block.
@@ -100,27 +85,9 @@ struct Lowering<'a> {
     after: Vec<Stage>,
 }
 
-/// Roots of the loop stages.
-type Plan = BTreeMap<Loops, Vec<Root>>;
-
-/// One loop stage.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Loops {
-    /// Reductions that must be complete.
-    level: usize,
-    /// Inner axes.
-    axes: AxisSet,
-    /// Axes that end before their extent.
-    ends: SmallVec<[(usize, i64); 2]>,
-}
-
 impl Lowering<'_> {
-    fn inner_of(&self, set: AxisSet) -> AxisSet {
-        self.flat.live(set.and(self.flat.inner))
-    }
-
     fn run(&mut self) -> Result<()> {
-        let plan = self.plan();
+        let plan = self.order.plan();
         let resident = self.residents(&plan);
         let levels: BTreeSet<usize> = plan.keys().map(|k| k.level).collect();
         for level in levels {
@@ -136,43 +103,19 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn plan(&self) -> Plan {
-        let mut plan = Plan::new();
-        for id in 0..self.flat.values.len() as ValueId {
-            let def = &self.flat.value(id).def;
-            if def.is_reduction() && self.needed[id as usize] {
-                let operands = self.flat.operands(id);
-                let varies = operands.iter().fold(def.reduced(), |s, &o| s.union(self.flat.value(o).free));
-                let level = operands.iter().map(|&o| self.when[o as usize]).max().unwrap_or(0);
-                plan.entry(self.loops(level, varies, Root::Value(id))).or_default().push(Root::Value(id));
-            }
-        }
-        for (i, s) in self.flat.stores.iter().enumerate() {
-            let operands = self.flat.store_operands(s);
-            let level = operands.iter().map(|&v| self.when[v as usize]).max().unwrap_or(0);
-            let free = operands.iter().fold(self.flat.axes_of(&s.index), |set, &v| set.union(self.flat.value(v).free));
-            plan.entry(self.loops(level, free, Root::Store(i))).or_default().push(Root::Store(i));
-        }
-        plan
-    }
-
-    fn loops(&self, level: usize, set: AxisSet, root: Root) -> Loops {
-        Loops { level, axes: self.inner_of(set), ends: self.flat.ends_of(root) }
-    }
-
     /// Costly values that several loop stages over the same axes need, and that fit.
     fn residents(&self, plan: &Plan) -> BTreeSet<ValueId> {
         let mut stages_of: BTreeMap<ValueId, Vec<AxisSet>> = BTreeMap::new();
         for (loops, roots) in plan {
-            for v in self.reachable(roots) {
-                if !self.inner_of(self.flat.value(v).free).is_empty() {
+            for v in self.order.reachable(roots) {
+                if !self.order.inner_of(self.flat.value(v).free).is_empty() {
                     stages_of.entry(v).or_default().push(loops.axes);
                 }
             }
         }
         let tile: AxisSet = [self.tiles.rows, self.tiles.cols].into_iter().flatten().map(|t| t.0).collect();
         let candidates = stages_of.into_iter().filter(|(v, stages)| {
-            let inner = self.inner_of(self.flat.value(*v).free);
+            let inner = self.order.inner_of(self.flat.value(*v).free);
             let fits = self.resident_bytes(*v) <= RESIDENT_BYTES && inner.minus(tile).is_empty();
             stages.len() > 1 && stages.iter().all(|s| *s == stages[0] && *s == inner) && fits
         });
@@ -203,40 +146,17 @@ impl Lowering<'_> {
         own + below.sum::<f64>()
     }
 
-    /// Values that a stage's roots need, down to completed reductions.
-    fn reachable(&self, roots: &[Root]) -> BTreeSet<ValueId> {
-        let mut stack: Vec<ValueId> = roots.iter().flat_map(|r| self.root_operands(*r)).collect();
-        let mut seen = BTreeSet::new();
-        while let Some(v) = stack.pop() {
-            let done = self.flat.value(v).def.is_reduction();
-            if !done && seen.insert(v) {
-                stack.extend(self.flat.operands(v));
-            }
-        }
-        seen
-    }
-
-    fn root_operands(&self, root: Root) -> SmallVec<[ValueId; 4]> {
-        match root {
-            Root::Value(v) => self.flat.operands(v),
-            Root::Store(i) => self.flat.store_operands(&self.flat.stores[i]),
-        }
-    }
-
     /// Values and stores that do not vary over inner axes and need `level` reductions.
     fn prelude(&mut self, level: usize) -> Result<()> {
         let flat = self.flat;
         for id in 0..flat.values.len() as ValueId {
-            let ready = self.when[id as usize] == level && self.needed[id as usize];
-            if ready && self.inner_of(flat.value(id).free).is_empty() && !self.emit.have.contains_key(&id) {
+            let ready = self.order.when[id as usize] == level && self.order.needed[id as usize];
+            if ready && self.order.inner_of(flat.value(id).free).is_empty() && !self.emit.have.contains_key(&id) {
                 self.emit.value(id)?;
             }
         }
         for s in &flat.stores {
-            let operands = flat.store_operands(s);
-            let ready = operands.iter().map(|&v| self.when[v as usize]).max() == Some(level);
-            let free = operands.iter().fold(flat.axes_of(&s.index), |set, &v| set.union(flat.value(v).free));
-            if ready && self.inner_of(free).is_empty() {
+            if self.order.store_level(s) == level && self.order.inner_of(self.order.store_free(s)).is_empty() {
                 self.emit.store(s)?;
             }
         }
@@ -253,7 +173,7 @@ impl Lowering<'_> {
         let mut stage = Stage::default();
         let mut finish = Vec::new();
         let mut results: HashMap<ValueId, Reg> = HashMap::default();
-        self.scans(&self.reachable(roots), &mut stage)?;
+        self.scans(&self.order.reachable(roots), &mut stage)?;
         for &root in roots {
             match root {
                 Root::Store(i) => self.emit.store(&self.flat.stores[i])?,
@@ -266,7 +186,7 @@ impl Lowering<'_> {
         let mut have = before;
         for &v in resident {
             if let Some(&r) = self.emit.have.get(&v) {
-                self.emit.regs[r as usize].resident = self.inner_of(self.flat.value(v).free).0;
+                self.emit.regs[r as usize].resident = self.order.inner_of(self.flat.value(v).free).0;
                 have.insert(v, r);
             }
         }
@@ -353,7 +273,7 @@ impl Lowering<'_> {
     fn accumulate_partial(&mut self, partial: &Partial, axes: AxisSet) -> Result<()> {
         let flat = self.flat;
         let (combiner, acc) = self.reduce(partial.value, axes)?;
-        let kept = self.inner_of(flat.value(partial.value).free);
+        let kept = self.order.inner_of(flat.value(partial.value).free);
         let inner: SmallVec<[usize; 6]> = flat.order.iter().copied().filter(|&a| kept.has(a)).collect();
         acc.iter().for_each(|&r| self.emit.regs[r as usize].resident = kept.0);
         let init = Instr::Init { combiner, acc: acc.clone() };

@@ -17,6 +17,7 @@ use crate::flat::{Flat, FlatDef, FlatStore};
 use crate::lin::Lin;
 use crate::meet;
 use crate::nest;
+use crate::stages;
 use crate::schedule::{Tiles, tiles};
 use crate::unsupported;
 
@@ -54,9 +55,54 @@ pub(crate) fn state_dtype(ty: Ty) -> DType {
     }
 }
 
+/// How a device splits reductions.
+pub(crate) trait Splitting {
+    /// Prepares a comp of one phase.
+    fn settle(&self, flat: &mut Flat);
+    /// Tile directions, for devices that have them.
+    fn tiles(&self, flat: &Flat) -> Tiles;
+    /// Whether the parallel points alone leave the device idle.
+    fn is_idle(&self, flat: &Flat) -> bool;
+    /// Blocks of an axis that leave one partial result each, for reductions over so many points.
+    fn blocks(&self, flat: &Flat, points: i64) -> i64;
+}
+
+/// The CPU's way.
+pub(crate) struct Cores;
+
+impl Splitting for Cores {
+    fn settle(&self, flat: &mut Flat) {
+        flat.coalesce();
+    }
+    fn tiles(&self, flat: &Flat) -> Tiles {
+        tiles(flat)
+    }
+    fn is_idle(&self, flat: &Flat) -> bool {
+        let parallel = flat.parallel();
+        flat.points(parallel) < MIN_GRID || grid_tiles(flat, parallel, tiles(flat)) < MIN_GRID
+    }
+    fn blocks(&self, _: &Flat, points: i64) -> i64 {
+        kernel::blocks(points)
+    }
+}
+
+/// A nest of a phase, before it is scheduled.
+pub(crate) struct Unit {
+    pub(crate) flat: Flat,
+    pub(crate) tiles: Tiles,
+    pub(crate) block: Option<Block>,
+}
+
 /// Lowers a comp without matrix products: one nest, or a main nest and its finish phases.
-pub(crate) fn lower(mut flat: Flat, numerics: Numerics, program: &mut TileProgram) -> Result<Vec<Phase>> {
-    spread(&mut flat);
+pub(crate) fn lower(flat: Flat, numerics: Numerics, program: &mut TileProgram) -> Result<Vec<Phase>> {
+    let phases = phases(flat, &Cores, &mut program.params)?;
+    let mut nest = |unit: &Unit| nest::lower(&unit.flat, unit.tiles, unit.block.as_ref(), numerics, program);
+    phases.iter().map(|units| Ok(Phase::Nests(units.iter().map(&mut nest).collect::<Result<_>>()?))).collect()
+}
+
+/// The nests of each phase; workspaces are added to the parameters.
+pub(crate) fn phases(mut flat: Flat, device: &dyn Splitting, params: &mut Vec<Param>) -> Result<Vec<Vec<Unit>>> {
+    spread(&mut flat, device);
     let parallel = flat.parallel();
     let no_points = flat.points(parallel) == 0;
     let late = |s: &FlatStore| plain_stores(&flat) && !parallel.minus(flat.store_axes(s)).is_empty();
@@ -65,30 +111,33 @@ pub(crate) fn lower(mut flat: Flat, numerics: Numerics, program: &mut TileProgra
         if no_points {
             return Ok(Vec::new());
         }
-        flat.coalesce();
-        let tiles = tiles(&flat);
+        device.settle(&mut flat);
+        let tiles = device.tiles(&flat);
         let block = meet::block(&mut flat, tiles);
-        return Ok(vec![Phase::Nests(vec![nest::lower(&flat, tiles, block.as_ref(), numerics, program)?])]);
+        return Ok(vec![vec![Unit { flat, tiles, block }]]);
     }
     let crosses = crosses(&flat, &late, parallel);
     flat.stores = stores;
     let mut phases = Vec::new();
-    let mut blocks = None;
+    let mut main = None;
     let idle = flat.stores.is_empty() && crosses.is_empty();
     if !no_points && !idle {
-        let tiles = tiles(&flat);
-        blocks = block(&mut flat, tiles, &crosses, program)?;
-        phases.push(Phase::Nests(vec![nest::lower(&flat, tiles, blocks.as_ref(), numerics, program)?]));
+        let tiles = device.tiles(&flat);
+        let block = block(&mut flat, tiles, &crosses, device, params)?;
+        main = Some(Unit { flat: flat.clone(), tiles, block });
     }
     let domains: BTreeSet<AxisSet> = late.iter().map(|s| flat.store_axes(s)).collect();
-    let parts = domains.into_iter().map(|domain| {
-        let mut part = blocks.as_ref().map_or_else(|| flat.clone(), |block| merged(&flat, block, domain));
+    let blocks = main.as_ref().and_then(|m| m.block.as_ref());
+    let finish = |domain: AxisSet| {
+        let mut part = blocks.map_or_else(|| flat.clone(), |block| merged(&flat, block, domain));
         part.stores = late.iter().filter(|s| flat.store_axes(s) == domain).cloned().collect();
         part.inner = (0..part.extents.len()).filter(|&a| !domain.has(a)).collect();
-        let tiles = tiles(&part);
-        nest::lower(&part, tiles, None, numerics, program)
-    });
-    phases.push(Phase::Nests(parts.collect::<Result<_>>()?));
+        let tiles = device.tiles(&part);
+        Unit { flat: part, tiles, block: None }
+    };
+    let finish: Vec<Unit> = domains.into_iter().map(finish).collect();
+    phases.extend(main.map(|m| vec![m]));
+    phases.push(finish);
     Ok(phases)
 }
 
@@ -105,16 +154,15 @@ fn crosses(flat: &Flat, stores: &[FlatStore], parallel: AxisSet) -> Vec<ValueId>
 }
 
 /// Makes the longest reduced axis parallel where the parallel axes alone would leave cores idle.
-fn spread(flat: &mut Flat) {
+fn spread(flat: &mut Flat, device: &dyn Splitting) {
     let parallel = flat.parallel();
     let reductions: Vec<ValueId> =
         (0..flat.values.len() as ValueId).filter(|&v| !flat.live(flat.value(v).def.reduced()).is_empty()).collect();
     let Some(&first) = reductions.first() else { return };
     let over = flat.live(flat.value(first).def.reduced());
     let inner = flat.live(flat.inner);
-    let tiles = tiles(flat);
-    let few = flat.points(parallel) < MIN_GRID || grid_tiles(flat, parallel, tiles) < MIN_GRID;
-    if !few || flat.points(parallel.union(inner)) < MIN_SPLIT || !splits(flat, &reductions, over) {
+    let tiles = device.tiles(flat);
+    if !device.is_idle(flat) || flat.points(parallel.union(inner)) < MIN_SPLIT || !splits(flat, &reductions, over) {
         return;
     }
     let columns = tiles.cols.map(|t| t.0);
@@ -141,7 +189,7 @@ fn splits(flat: &Flat, reductions: &[ValueId], over: AxisSet) -> bool {
     if !plain_stores(flat) || scans || reductions.iter().any(|&v| flat.live(flat.value(v).def.reduced()) != over) {
         return false;
     }
-    let level = nest::availability(flat, &[]);
+    let level = stages::availability(flat, &[]);
     let late = |v: ValueId| level[v as usize] > 0;
     let inner = flat.live(flat.inner);
     let early = reductions.iter().all(|&v| level[v as usize] == 1);
@@ -152,7 +200,13 @@ fn splits(flat: &Flat, reductions: &[ValueId], over: AxisSet) -> bool {
 }
 
 /// Adds the axis that numbers blocks, and the workspaces of the partial states.
-fn block(flat: &mut Flat, tiles: Tiles, crosses: &[ValueId], program: &mut TileProgram) -> Result<Option<Block>> {
+fn block(
+    flat: &mut Flat,
+    tiles: Tiles,
+    crosses: &[ValueId],
+    device: &dyn Splitting,
+    params: &mut Vec<Param>,
+) -> Result<Option<Block>> {
     if crosses.is_empty() {
         return Ok(None);
     }
@@ -166,11 +220,11 @@ fn block(flat: &mut Flat, tiles: Tiles, crosses: &[ValueId], program: &mut TileP
     let step = [tiles.rows, tiles.cols].into_iter().flatten().find(|t| t.0 == axis).map_or(1, |t| t.1 as i64);
     let extent = flat.extents[axis];
     let steps = (extent + step - 1) / step;
-    let blocks = kernel::blocks(flat.points(flat.live(flat.inner).union(over))).min(steps);
+    let blocks = device.blocks(flat, flat.points(flat.live(flat.inner).union(over))).min(steps);
     let length = (steps + blocks - 1) / blocks * step;
     let numbers = numbering_axis(flat, axis, (extent + length - 1) / length);
     let block = numbers.ok_or_else(|| unsupported("too many axes"))?;
-    let partials = crosses.iter().map(|&v| partial(flat, v, block, program)).collect::<Result<Vec<_>>>()?;
+    let partials = crosses.iter().map(|&v| partial(flat, v, block, params)).collect::<Result<Vec<_>>>()?;
     Ok(Some(Block { axis, within, block, length, partials }))
 }
 
@@ -187,7 +241,7 @@ pub(crate) fn numbering_axis(flat: &mut Flat, axis: usize, blocks: i64) -> Optio
 }
 
 /// Workspaces of one reduction: blocks, then what the result varies over.
-fn partial(flat: &Flat, value: ValueId, block: usize, program: &mut TileProgram) -> Result<Partial> {
+fn partial(flat: &Flat, value: ValueId, block: usize, params: &mut Vec<Param>) -> Result<Partial> {
     let free = flat.live(flat.value(value).free);
     let mut index = Lin::default();
     let mut elements = 1;
@@ -198,9 +252,9 @@ fn partial(flat: &Flat, value: ValueId, block: usize, program: &mut TileProgram)
     }
     let states = components(flat, value)?.into_iter().map(|(_, dtype)| {
         let dtype = state_dtype(Ty::of(dtype));
-        let name = format!("partial{}", program.params.len());
-        program.params.push(Param { name, dtype, access: Access::ReadWrite, elements: elements as u64 });
-        (program.params.len() - 1, index.clone())
+        let name = format!("partial{}", params.len());
+        params.push(Param { name, dtype, access: Access::ReadWrite, elements: elements as u64 });
+        (params.len() - 1, index.clone())
     });
     Ok(Partial { value, states: states.collect() })
 }

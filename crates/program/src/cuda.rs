@@ -1,5 +1,7 @@
 //! What a GPU executes.
 
+use std::fmt;
+
 use scalar::DType;
 
 use crate::Param;
@@ -116,4 +118,35 @@ pub struct Operand {
     pub columns: i64,
     /// Distance between neighbours of each batch axis; 0 where it does not vary.
     pub batch: Vec<i64>,
+}
+
+/// Ends what every source begins with; the rest is the kernel's own.
+pub const PRELUDE_END: &str = "// ---- kernel\n";
+
+impl CudaProgram {
+    /// The source without what every source begins with.
+    pub fn own_source(&self) -> &str {
+        self.source.split_once(PRELUDE_END).map_or(&self.source, |(_, own)| own)
+    }
+}
+
+impl fmt::Display for CudaProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.name)?;
+        for (n, p) in self.params.iter().enumerate() {
+            writeln!(f, "  p{n}: {} {}[{}] {:?}", p.name, p.dtype, p.elements, p.access)?;
+        }
+        f.write_str(self.own_source())?;
+        for step in &self.steps {
+            match step {
+                CudaStep::Launch(l) => writeln!(
+                    f,
+                    "launch {} <{} x {}> args {:?} numbers {:?}",
+                    l.entry, l.grid, l.threads, l.args, l.numbers
+                )?,
+                CudaStep::Product(p) => writeln!(f, "product {p:?}")?,
+            }
+        }
+        Ok(())
+    }
 }

@@ -1,0 +1,633 @@
+//! The loops of a nest: points dealt to threads, stages over inner points, walks over blocks of points.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use base::{HashMap, Result};
+use kernel::{AxisSet, ValueId};
+
+use super::print::{Held, Print, Shared};
+use super::schedule::{Schedule, schedule};
+use super::scalar::stored;
+use crate::flat::{Flat, FlatDef, Root};
+use crate::lin::Lin;
+use crate::partial::{Block, Partial, Unit};
+use crate::stages::{LATER, Loops, Plan, Stages};
+use crate::unsupported;
+
+/// A device function's body, and how it is launched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Body {
+    /// Statements.
+    pub(crate) text: String,
+    /// Parameters that it takes the addresses of, in order.
+    pub(crate) args: Vec<u16>,
+    /// Numbers after the addresses.
+    pub(crate) numbers: Vec<i64>,
+    /// Blocks.
+    pub(crate) blocks: i64,
+    /// Threads of a block.
+    pub(crate) threads: i64,
+}
+
+/// Prints a nest.
+pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
+    let flat = &unit.flat;
+    let schedule = schedule(flat, unit.block.as_ref(), shared.dtypes);
+    let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
+    let order = Stages::new(flat, partials);
+    let has_lanes = schedule.lanes > 1 && schedule.vector.is_some_and(|v| !flat.inner.has(v));
+    let print = Print {
+        flat,
+        vector: schedule.vector,
+        lanes: schedule.lanes,
+        has_lanes,
+        out: String::new(),
+        have: HashMap::default(),
+        held: Held::default(),
+        args: Vec::new(),
+        numbers: Vec::new(),
+        wide: needs_wide(flat),
+        shared,
+    };
+    let plan = order.plan();
+    let nest = Nest { flat, block: unit.block.as_ref(), partials, order, plan, s: schedule, p: print, guard: None, kept: Vec::new() };
+    nest.run()
+}
+
+/// Whether some index or number of points does not fit 32 bits.
+fn needs_wide(flat: &Flat) -> bool {
+    let mut wide = flat.order.iter().try_fold(1i64, |n, &a| n.checked_mul(flat.extents[a].max(1))).is_none_or(|n| n > 1 << 30);
+    flat.for_each_lin(&mut |e| {
+        let affine = Lin { base: e.base, terms: e.terms.iter().filter(|(a, _)| matches!(a, crate::lin::Atom::Axis(_))).cloned().collect() };
+        let (least, most) = affine.range(flat);
+        wide |= least < -(1 << 30) || most > 1 << 30;
+    });
+    wide
+}
+
+struct Nest<'a, 'b> {
+    flat: &'a Flat,
+    block: Option<&'a Block>,
+    partials: &'a [Partial],
+    order: Stages<'a>,
+    plan: Plan,
+    s: Schedule,
+    p: Print<'a, 'b>,
+    /// Condition under which a thread's point exists.
+    guard: Option<String>,
+    /// Partial reductions whose state varies over inner points, with the set that they vary over.
+    kept: Vec<(ValueId, AxisSet)>,
+}
+
+impl Nest<'_, '_> {
+    fn run(mut self) -> Result<Body> {
+        let blocks = match self.block {
+            Some(block) => self.walk(block)?,
+            None => self.points()?,
+        };
+        let threads = self.s.threads();
+        let mut text = String::new();
+        for (n, &arg) in self.p.args.iter().enumerate() {
+            let ty = stored(self.p.shared.dtypes[arg as usize]);
+            let _ = writeln!(text, "{ty}* p{arg} = ({ty}*)w[{n}];");
+        }
+        for n in 0..self.p.numbers.len() {
+            let _ = writeln!(text, "const {} n{n} = ({})(i64)w[{}];", self.p.index_type(), self.p.index_type(), self.p.args.len() + n);
+        }
+        let _ = writeln!(text, "constexpr int V = {};", self.s.lanes);
+        if self.p.out.contains("scratch") {
+            let _ = writeln!(text, "__shared__ alignas(16) char scratch[{}];", threads * 32);
+        }
+        text.push_str(&self.p.out);
+        Ok(Body { text, args: self.p.args, numbers: self.p.numbers, blocks, threads })
+    }
+
+    /// Parallel axes that the grid covers, slowest first, the vector axis last.
+    fn grid_axes(&self) -> Vec<usize> {
+        let walked = |a: usize| self.block.is_some_and(|b| b.axis == a || b.within.contains(&a) || b.block == a);
+        let all = self.flat.order.iter().copied();
+        self.vector_last(all.filter(|&a| !self.flat.inner.has(a) && self.flat.extents[a] > 1 && !walked(a)).collect())
+    }
+
+    fn vector_last(&self, mut axes: Vec<usize>) -> Vec<usize> {
+        if let Some(at) = axes.iter().position(|&a| self.s.vector == Some(a)) {
+            let vector = axes.remove(at);
+            axes.push(vector);
+        }
+        axes
+    }
+
+    /// Chunks along an axis: of lanes along the vector axis.
+    fn chunks(&self, axis: usize) -> i64 {
+        let extent = self.flat.extents[axis];
+        if self.s.vector == Some(axis) { extent / self.s.lanes } else { extent }
+    }
+
+    /// Splits a number of chunks, in the variable `from`, into axes.
+    fn decompose(&mut self, from: &str, axes: &[usize]) {
+        let ty = self.p.index_type();
+        let mut rest = from.to_owned();
+        for (n, &axis) in axes.iter().enumerate().rev() {
+            let extent = self.chunks(axis);
+            let scale = if self.s.vector == Some(axis) && self.s.lanes > 1 { " * V" } else { "" };
+            if n == 0 {
+                let _ = writeln!(self.p.out, "{ty} a{axis} = {rest}{scale};");
+                continue;
+            }
+            let extent = self.p.number(extent);
+            let unsigned = if self.p.wide { "u64" } else { "u32" };
+            let _ = writeln!(self.p.out, "{ty} a{axis} = ({ty})(({unsigned}){rest} % ({unsigned}){extent}){scale};");
+            let next = format!("{from}_{n}");
+            let _ = writeln!(self.p.out, "{ty} {next} = ({ty})(({unsigned}){rest} / ({unsigned}){extent});");
+            rest = next;
+        }
+    }
+
+    /// Declares the numbers of a thread.
+    fn threads(&mut self) {
+        let Schedule { points, group, walkers, strided, .. } = self.s;
+        let t = if self.s.threads() == 1 { "0" } else { "(int)threadIdx.x" };
+        let (x, g, r) = if strided {
+            (format!("{t} % {points}"), format!("{t} / {points} % {group}"), format!("{t} / {}", points * group))
+        } else if walkers > 1 {
+            ("0".to_owned(), format!("{t} % {group}"), format!("{t} / {group}"))
+        } else {
+            (format!("{t} / {group}"), format!("{t} % {group}"), "0".to_owned())
+        };
+        let _ = writeln!(self.p.out, "const int x = {x}, g = {g}, r = {r};");
+    }
+
+    /// Every point on its own.
+    fn points(&mut self) -> Result<i64> {
+        self.threads();
+        let axes = self.grid_axes();
+        let serial = self.flat.stores.iter().any(|s| s.collides);
+        let count: i64 = axes.iter().map(|&a| self.chunks(a)).product();
+        if serial {
+            return self.serial(&axes, count);
+        }
+        let tile = self.s.points * self.s.unroll;
+        let blocks = (count + tile - 1) / tile;
+        let ty = self.p.index_type();
+        let whole = count % tile == 0 && !self.p.shared.numbers;
+        let total = self.p.number(count);
+        let synchronises = self.s.group > 1;
+        if self.s.unroll > 1 {
+            return self.unrolled_points(&axes, blocks, whole, &total);
+        }
+        let _ = writeln!(self.p.out, "{ty} q = ({ty})block * {} + x;", self.s.points);
+        if !whole {
+            if synchronises {
+                let _ = writeln!(self.p.out, "const bool live = q < {total}; if (!live) q = 0;");
+                self.guard = Some("live".into());
+            } else {
+                let _ = writeln!(self.p.out, "if (q >= {total}) return;");
+            }
+        }
+        self.decompose("q", &axes);
+        self.stages()?;
+        Ok(blocks)
+    }
+
+    /// Several points of a pointwise nest per thread: all loads first.
+    fn unrolled_points(&mut self, axes: &[usize], blocks: i64, whole: bool, total: &str) -> Result<i64> {
+        let ty = self.p.index_type();
+        let unroll = self.s.unroll;
+        let simple = |v: ValueId| matches!(&self.flat.value(v).def, FlatDef::Load { .. }) && self.flat.operands(v).is_empty();
+        let loads: Vec<ValueId> = (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize] && simple(v)).collect();
+        for &v in &loads {
+            let FlatDef::Load { arg, .. } = self.flat.value(v).def else { continue };
+            let count = if self.p.varies(self.flat.value(v).free) { "V" } else { "1" };
+            let _ = writeln!(self.p.out, "Vec<{}, {count}> h{v}[{unroll}];", stored(self.p.shared.dtypes[arg]));
+        }
+        let head = format!("UNROLL for (int u = 0; u < {unroll}; ++u) {{\n{ty} q = ({ty})block * {} + u * {} + x;", self.s.points * unroll, self.s.points);
+        let test = if whole { String::new() } else { format!("if (q < {total}) ") };
+        for phase in 0..2 {
+            self.p.line(&head);
+            let _ = writeln!(self.p.out, "{test}{{");
+            self.decompose("q", axes);
+            if phase == 0 {
+                for &v in &loads {
+                    self.read_held(v, &format!("h{v}[u]"))?;
+                }
+            } else {
+                self.p.held = loads.iter().map(|&v| (v, format!("h{v}[u]"))).collect();
+                self.stages()?;
+            }
+            self.p.line("} }");
+            self.p.have.clear();
+        }
+        Ok(blocks)
+    }
+
+    fn read_held(&mut self, v: ValueId, into: &str) -> Result<()> {
+        let FlatDef::Load { arg, index, when, fill } = &self.flat.value(v).def else { return Ok(()) };
+        self.p.read(v, into, *arg, index, when, *fill)
+    }
+
+    /// All points in order, on one thread.
+    fn serial(&mut self, axes: &[usize], count: i64) -> Result<i64> {
+        let ty = self.p.index_type();
+        let total = self.p.number(count);
+        let _ = writeln!(self.p.out, "for ({ty} q = 0; q < {total}; ++q) {{");
+        self.decompose("q", axes);
+        self.stages()?;
+        self.p.line("}");
+        Ok(1)
+    }
+
+    /// Points of a block in order, with accumulators that live across them.
+    fn walk(&mut self, block: &Block) -> Result<i64> {
+        self.threads();
+        let ty = self.p.index_type();
+        let axes = self.grid_axes();
+        let count: i64 = axes.iter().map(|&a| self.chunks(a)).product();
+        let tiles = (count + self.s.points - 1) / self.s.points;
+        let total = self.p.number(count);
+        let per_block = self.p.number(tiles);
+        let _ = writeln!(self.p.out, "{ty} a{} = (u32)block / (u32){per_block};", block.block);
+        let _ = writeln!(self.p.out, "{ty} q = ({ty})((u32)block % (u32){per_block}) * {} + x;", self.s.points);
+        let whole = count % self.s.points == 0 && !self.p.shared.numbers;
+        if !whole {
+            let _ = writeln!(self.p.out, "const bool inside = q < {total}; if (!inside) q = 0;");
+        }
+        self.decompose("q", &axes);
+        self.declare_partials()?;
+        let within: Vec<usize> = self.vector_last(block.within.to_vec());
+        let inner: i64 = within.iter().map(|&a| self.chunks(a)).product();
+        let lanes = if self.s.vector == Some(block.axis) { self.s.lanes } else { 1 };
+        let (length, extent) = (self.p.number(block.length / lanes), self.p.number(self.flat.extents[block.axis] / lanes));
+        let inner_text = self.p.number(inner);
+        let walkers = self.s.walkers;
+        let _ = writeln!(
+            self.p.out,
+            "const {ty} low = a{b} * {length}, high = least_of<{ty}>(low + {length}, {extent});\n\
+             const {ty} steps = (high - low) * {inner_text};",
+            b = block.block
+        );
+        let _ = writeln!(self.p.out, "for ({ty} step = 0; step < steps; step += {walkers}) {{");
+        let mut guards: Vec<&str> = if whole { Vec::new() } else { vec!["inside"] };
+        if walkers > 1 {
+            let _ = writeln!(self.p.out, "{ty} now = step + r; const bool live = now < steps; if (!live) now = 0;");
+            guards.push("live");
+        } else {
+            let _ = writeln!(self.p.out, "const {ty} now = step;");
+        }
+        self.guard = (!guards.is_empty()).then(|| guards.join(" && "));
+        let scale = if lanes > 1 { " * V" } else { "" };
+        let _ = writeln!(self.p.out, "{ty} a{} = (low + now / {inner_text}){scale};", block.axis);
+        if !within.is_empty() {
+            let _ = writeln!(self.p.out, "{ty} part = now % {inner_text};");
+            self.decompose("part", &within);
+        }
+        self.stages()?;
+        self.p.line("}");
+        self.p.have.clear();
+        self.guard = (!whole).then(|| "inside".to_owned());
+        self.store_partials()?;
+        let numbers = self.flat.extents[block.block];
+        Ok(tiles * numbers)
+    }
+
+    /// Loop set of a partial reduction's stage.
+    fn loops_of(&self, v: ValueId) -> AxisSet {
+        let found = self.plan.iter().find(|(_, roots)| roots.contains(&Root::Value(v)));
+        found.map(|(l, _)| l.axes).unwrap_or_default()
+    }
+
+    fn chunks_of(&self, set: AxisSet) -> i64 {
+        set.iter().map(|a| self.chunks(a)).product()
+    }
+
+    /// Whether a state has a component per lane, for loops over a set.
+    fn state_lanes(&self, v: ValueId) -> bool {
+        self.s.lanes > 1 && self.s.vector.is_some_and(|a| self.flat.value(v).free.has(a))
+    }
+
+    fn declare_partials(&mut self) -> Result<()> {
+        for p in self.partials {
+            let ty = self.p.state_type(p.value)?;
+            let inner = self.order.inner_of(self.flat.value(p.value).free);
+            let mut dims = Vec::new();
+            if !inner.is_empty() {
+                let set = self.loops_of(p.value);
+                if set != inner {
+                    return Err(unsupported("a partial result that varies over some of its inner axes"));
+                }
+                dims.push(self.s.steps(self.chunks_of(set)).to_string());
+                self.kept.push((p.value, set));
+            }
+            if self.state_lanes(p.value) {
+                dims.push("V".into());
+            }
+            self.p.declare_state(&format!("y{}", p.value), &ty, &dims);
+        }
+        Ok(())
+    }
+
+    fn store_partials(&mut self) -> Result<()> {
+        let Schedule { group, walkers, points, strided, .. } = self.s;
+        for p in self.partials {
+            let lanes = self.state_lanes(p.value);
+            let kept = self.kept.iter().find(|k| k.0 == p.value).map(|k| k.1);
+            let name = format!("y{}", p.value);
+            if let Some(set) = kept {
+                if walkers > 1 {
+                    return Err(unsupported("walkers beside accumulators of inner points"));
+                }
+                self.open_loop(set, true)?;
+                self.p.has_lanes = self.lanes_in(set);
+                self.store_state(p, &format!("{name}[i]{}", if lanes { "[j]" } else { "" }), lanes)?;
+                self.p.line("} }");
+                continue;
+            }
+            let all = if self.loops_of(p.value).is_empty() { walkers } else { walkers * group };
+            let stride = if strided {
+                if self.loops_of(p.value).is_empty() { points * group } else { points }
+            } else if self.loops_of(p.value).is_empty() {
+                group
+            } else {
+                1
+            };
+            let at = if lanes { "[j]" } else { "" };
+            self.across(&name, at, all, stride);
+            let first = format!("{}{}", if walkers > 1 { "r == 0" } else { "true" }, if group > 1 { " && g == 0" } else { "" });
+            let _ = writeln!(self.p.out, "if ({first}) {{");
+            self.store_state(p, &format!("{name}{at}"), lanes)?;
+            self.p.line("}");
+        }
+        Ok(())
+    }
+
+    /// Merges a state, or one per lane, over `count` threads at a distance.
+    fn across(&mut self, name: &str, at: &str, count: i64, stride: i64) {
+        if count <= 1 {
+            return;
+        }
+        let threads = self.s.threads();
+        let each = if at.is_empty() { "" } else { "LANES(j) " };
+        let call = if stride == 1 { format!("across<{count}, {threads}>") } else { format!("across_strided<{count}, {stride}, {threads}>") };
+        let _ = writeln!(self.p.out, "{each}{name}{at} = {call}({name}{at}, scratch);");
+    }
+
+    fn store_state(&mut self, p: &Partial, state: &str, lanes: bool) -> Result<()> {
+        let guard = self.guard.clone().map_or(String::new(), |g| format!("if ({g}) "));
+        for ((arg, index), field) in p.states.iter().zip(["a", "b", "c"]) {
+            let pointer = self.p.pointer(*arg);
+            let at = self.p.lin(index, lanes)?;
+            let ty = stored(self.p.shared.dtypes[*arg]);
+            let each = if lanes { "LANES(j) " } else { "" };
+            let _ = writeln!(self.p.out, "{each}{guard}{pointer}[{at}] = Down<{ty}>::of({state}.{field});");
+        }
+        Ok(())
+    }
+
+    /// Whether values have lanes in a loop over a set.
+    fn lanes_in(&self, set: AxisSet) -> bool {
+        self.s.lanes > 1 && self.s.vector.is_some_and(|v| !self.flat.inner.has(v) || set.has(v))
+    }
+
+    /// The stages at one point.
+    fn stages(&mut self) -> Result<()> {
+        let plan = self.plan.clone();
+        let outer = self.p.has_lanes;
+        self.hold(&plan)?;
+        let levels: BTreeSet<usize> = plan.keys().map(|k| k.level).collect();
+        for level in levels.into_iter().filter(|&l| l < LATER) {
+            self.prelude(level)?;
+            for (loops, roots) in plan.iter().filter(|(loops, _)| loops.level == level) {
+                let stored = |r: &Root| loops.axes.is_empty() && matches!(r, Root::Store(_));
+                let roots: Vec<Root> = roots.iter().copied().filter(|r| !stored(r)).collect();
+                if !roots.is_empty() {
+                    self.stage(loops, &roots)?;
+                    self.p.has_lanes = outer;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what several stages need into registers, where the schedule says so.
+    fn hold(&mut self, plan: &Plan) -> Result<()> {
+        if !self.s.unrolled {
+            return Ok(());
+        }
+        let loops: Vec<(&Loops, &Vec<Root>)> = plan.iter().filter(|(l, _)| !l.axes.is_empty() && l.level < LATER).collect();
+        let mut again: Vec<ValueId> = Vec::new();
+        let reached: Vec<BTreeSet<ValueId>> = loops.iter().map(|(_, roots)| self.order.reachable(roots)).collect();
+        for v in 0..self.flat.values.len() as ValueId {
+            let is_load = matches!(self.flat.value(v).def, FlatDef::Load { .. }) && self.flat.operands(v).is_empty();
+            let inner = !self.order.inner_of(self.flat.value(v).free).is_empty();
+            if is_load && inner && reached.iter().filter(|r| r.contains(&v)).count() > 1 {
+                again.push(v);
+            }
+        }
+        let Some(set) = loops.first().map(|(l, _)| l.axes).filter(|_| !again.is_empty()) else { return Ok(()) };
+        if loops.iter().any(|(l, _)| l.axes != set) {
+            return Ok(());
+        }
+        let steps = self.s.steps(self.chunks_of(set));
+        let lanes = self.lanes_in(set);
+        let outer = std::mem::replace(&mut self.p.has_lanes, lanes);
+        for &v in &again {
+            let FlatDef::Load { arg, .. } = self.flat.value(v).def else { continue };
+            let count = if self.p.varies(self.flat.value(v).free) { "V" } else { "1" };
+            let _ = writeln!(self.p.out, "Vec<{}, {count}> h{v}[{steps}];", stored(self.p.shared.dtypes[arg]));
+        }
+        self.open_loop(set, true)?;
+        for &v in &again {
+            self.read_held(v, &format!("h{v}[i]"))?;
+        }
+        self.p.line("} }");
+        self.p.has_lanes = outer;
+        self.p.held = again.into_iter().map(|v| (v, format!("h{v}[i]"))).collect();
+        Ok(())
+    }
+
+    /// Values and stores that do not vary over inner axes and need `level` reductions.
+    fn prelude(&mut self, level: usize) -> Result<()> {
+        let flat = self.flat;
+        for id in 0..flat.values.len() as ValueId {
+            let ready = self.order.when[id as usize] == level && self.order.needed[id as usize];
+            let reduction = flat.value(id).def.is_reduction() || matches!(flat.value(id).def, FlatDef::Component(..));
+            let uniform = self.order.inner_of(flat.value(id).free).is_empty();
+            if ready && uniform && !reduction && !self.p.have.contains_key(&id) {
+                self.p.value(id)?;
+            }
+        }
+        for s in &flat.stores {
+            if self.order.store_level(s) == level && self.order.inner_of(self.order.store_free(s)).is_empty() {
+                let first = (self.s.group > 1).then(|| "g == 0".to_owned());
+                let guard: Vec<String> = first.into_iter().chain(self.guard.clone()).collect();
+                let guard = (!guard.is_empty()).then(|| guard.join(" && "));
+                self.p.store(s, guard.as_deref())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the loop over the chunks of a set and says where it is; closed by two braces.
+    fn open_loop(&mut self, set: AxisSet, unrolled: bool) -> Result<()> {
+        let ty = self.p.index_type();
+        let axes: Vec<usize> = self.vector_last(self.flat.order.iter().copied().filter(|&a| set.has(a)).collect());
+        let chunks = self.chunks_of(set);
+        let group = self.s.group;
+        if unrolled {
+            let steps = self.s.steps(chunks);
+            let test = if chunks == steps * group { String::new() } else { format!("if (k < {chunks}) ") };
+            let _ = writeln!(self.p.out, "UNROLL for (int i = 0; i < {steps}; ++i) {{ const {ty} k = g + i * {group}; {test}{{");
+        } else {
+            let total = self.p.number(chunks);
+            let _ = writeln!(self.p.out, "_Pragma(\"unroll 4\") for ({ty} k = g; k < {total}; k += {group}) {{ {{");
+        }
+        self.decompose("k", &axes);
+        Ok(())
+    }
+
+    /// One pass over inner points.
+    fn stage(&mut self, loops: &Loops, roots: &[Root]) -> Result<()> {
+        let set = loops.axes;
+        let reachable = self.order.reachable(roots);
+        let is_scan = |v: &ValueId| matches!(self.flat.value(*v).def, FlatDef::Scan { .. }) && !self.p.have.contains_key(v);
+        let scans: Vec<ValueId> = reachable.iter().copied().filter(is_scan).collect();
+        let reductions: Vec<ValueId> = roots.iter().filter_map(|r| if let Root::Value(v) = r { Some(*v) } else { None }).collect();
+        let own: Vec<ValueId> = reductions.into_iter().filter(|v| !self.partials.iter().any(|p| p.value == *v)).collect();
+        for &v in own.iter().chain(&scans) {
+            let ty = self.p.state_type(v)?;
+            let dims = if self.state_lanes(v) && !scans.contains(&v) { vec!["V".to_owned()] } else { Vec::new() };
+            self.p.declare_state(&format!("y{v}"), &ty, &dims);
+        }
+        let before = self.p.have.clone();
+        self.p.has_lanes = self.lanes_in(set);
+        if !scans.is_empty() {
+            self.scan_loop(set, &scans, roots)?;
+        } else {
+            if set.is_empty() {
+                self.p.line("{ {");
+            } else {
+                self.open_loop(set, self.s.unrolled)?;
+            }
+            self.body(set, roots)?;
+            self.p.line("} }");
+        }
+        self.p.have = before;
+        self.p.has_lanes = self.s.lanes > 1 && self.s.vector.is_some_and(|v| !self.flat.inner.has(v));
+        for v in own {
+            let lanes = self.state_lanes(v);
+            let name = format!("y{v}");
+            if !set.is_empty() {
+                let stride = if self.s.strided { self.s.points } else { 1 };
+                self.across(&name, if lanes { "[j]" } else { "" }, self.s.group, stride);
+            }
+            self.p.results(v, &name, lanes)?;
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, set: AxisSet, roots: &[Root]) -> Result<()> {
+        for &root in roots {
+            match root {
+                Root::Value(v) => self.accumulate(v, set)?,
+                Root::Store(i) => {
+                    let guard = self.guard.clone();
+                    self.p.store(&self.flat.stores[i], guard.as_deref())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the elements at hand to a reduction's state.
+    fn accumulate(&mut self, v: ValueId, set: AxisSet) -> Result<()> {
+        let flat = self.flat;
+        let partial = self.partials.iter().any(|p| p.value == v);
+        let kept = self.kept.iter().any(|k| k.0 == v);
+        let lanes = self.state_lanes(v);
+        let state = format!("y{v}{}{}", if kept { "[i]" } else { "" }, if lanes { "[j]" } else { "" });
+        let over_lanes = !lanes && self.vector_reduced(v, set);
+        let guard = if partial { self.guard.clone().map_or(String::new(), |g| format!("if ({g}) ")) } else { String::new() };
+        let each = if lanes || over_lanes { "LANES(j) " } else { "" };
+        let names = match &flat.value(v).def {
+            FlatDef::Reduce { src, index, .. } => {
+                let names = src.iter().chain(index.iter()).map(|&s| self.p.value(s)).collect::<Result<Vec<_>>>()?;
+                if names.len() == 1 && names[0].lanes && over_lanes {
+                    let _ = writeln!(self.p.out, "{guard}add_all<V>({state}, {});", names[0].text);
+                    return Ok(());
+                }
+                names
+            }
+            FlatDef::Contract { a, b, acc, .. } => {
+                let ty = super::scalar::register(*acc);
+                let factors = [*a, *b].map(|x| self.p.value(x));
+                let [a, b] = factors;
+                let (a, b) = (a?, b?);
+                let _ = writeln!(self.p.out, "{guard}{each}{state}.add(({ty})((({ty}){}) * (({ty}){})));", a.at(), b.at());
+                return Ok(());
+            }
+            FlatDef::Merge { states, .. } => {
+                let ty = self.p.state_type(v)?;
+                let states = states.clone();
+                let mut text = String::new();
+                for ((arg, index), field) in states.iter().zip(["a", "b", "c"]) {
+                    let pointer = self.p.pointer(*arg);
+                    let at = self.p.lin(index, lanes || over_lanes)?;
+                    let _ = write!(text, "o.{field} = up({pointer}[{at}]); ");
+                }
+                let _ = writeln!(self.p.out, "{each}{{ {ty} o; {text}{state}.merge(o); }}");
+                return Ok(());
+            }
+            _ => return Err(unsupported("not a reduction")),
+        };
+        let operands: Vec<String> = names.iter().map(super::print::Name::at).collect();
+        let _ = writeln!(self.p.out, "{guard}{each}{state}.add({});", operands.join(", "));
+        Ok(())
+    }
+
+    /// Whether the lanes of the loop are elements of one result.
+    fn vector_reduced(&self, v: ValueId, set: AxisSet) -> bool {
+        let walked = |a: usize| self.block.is_some_and(|b| b.axis == a || b.within.contains(&a));
+        let partial = self.partials.iter().any(|p| p.value == v);
+        self.s.lanes > 1
+            && self.s.vector.is_some_and(|a| set.has(a) || (partial && walked(a) && self.flat.value(v).def.reduced().has(a)))
+    }
+
+    /// A pass with scans: chunks of the group's size in order.
+    fn scan_loop(&mut self, set: AxisSet, scans: &[ValueId], roots: &[Root]) -> Result<()> {
+        let ty = self.p.index_type();
+        let axes: Vec<usize> = self.flat.order.iter().copied().filter(|&a| set.has(a)).collect();
+        let total = self.p.number(self.chunks_of(set));
+        let (group, threads) = (self.s.group, self.s.threads());
+        let _ = writeln!(
+            self.p.out,
+            "for ({ty} base = 0; base < {total}; base += {group}) {{ {ty} k = base + g; const bool within_row = k < {total}; if (!within_row) k = {total} - 1;"
+        );
+        self.decompose("k", &axes);
+        for &v in scans {
+            let FlatDef::Scan { src, index, .. } = &self.flat.value(v).def else { continue };
+            let names = src.iter().chain(index.iter()).map(|&s| self.p.value(s)).collect::<Result<Vec<_>>>()?;
+            let operands: Vec<String> = names.iter().map(super::print::Name::at).collect();
+            let state = self.p.state_type(v)?;
+            let _ = writeln!(
+                self.p.out,
+                "{state} e{v} = {state}::none(); if (within_row) e{v}.add({});\n\
+                 e{v} = scan_across<{group}, {threads}>(e{v}, y{v}, scratch);",
+                operands.join(", ")
+            );
+            self.p.results(v, &format!("e{v}"), false)?;
+        }
+        let guard = self.guard.clone();
+        self.guard = Some(guard.as_ref().map_or("within_row".to_owned(), |g| format!("{g} && within_row")));
+        let reduces = roots.iter().any(|r| matches!(r, Root::Value(_)));
+        if reduces {
+            self.p.line("if (within_row) {");
+        }
+        self.body(set, roots)?;
+        if reduces {
+            self.p.line("}");
+        }
+        self.guard = guard;
+        self.p.line("}");
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+typedef unsigned long long u64;
+typedef unsigned int u32;
+typedef long long i64;
+#pragma nv_diag_suppress 177
+#define DEV __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
+#define LANES(j) UNROLL for (int j = 0; j < V; ++j)
+
+// Stored types; registers hold float for f16 and bf16, bool for b8.
+struct b8 { unsigned char b; };
+struct f16 { unsigned short b; };
+struct bf16 { unsigned short b; };
+template<class T> struct Register { typedef T type; };
+template<> struct Register<b8> { typedef bool type; };
+template<> struct Register<f16> { typedef float type; };
+template<> struct Register<bf16> { typedef float type; };
+
+DEV float up(f16 x) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.b)); return r; }
+DEV float up(bf16 x) { return __uint_as_float((u32)x.b << 16); }
+DEV bool up(b8 x) { return x.b != 0; }
+template<class T> DEV T up(T x) { return x; }
+
+template<class T> struct Down { template<class R> static DEV T of(R x) { return (T)x; } };
+template<> struct Down<b8> { static DEV b8 of(bool x) { b8 r; r.b = x; return r; } };
+template<> struct Down<f16> {
+    static DEV f16 of(float x) { f16 r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.b) : "f"(x)); return r; }
+};
+template<> struct Down<bf16> {
+    static DEV bf16 of(float x) { bf16 r; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.b) : "f"(x)); return r; }
+};
+DEV float round_f16(float x) { return up(Down<f16>::of(x)); }
+DEV float round_bf16(float x) { return up(Down<bf16>::of(x)); }
+
+constexpr int alignment(int bytes) { return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1; }
+// V adjacent stored elements, read and written in accesses of up to 16 bytes.
+template<class T, int V> struct alignas(alignment(sizeof(T) * V)) Vec { T x[V]; };
+template<class T, int V, class P> DEV Vec<T, V> load(const T* base, P at) { return *reinterpret_cast<const Vec<T, V>*>(base + at); }
+template<class T, int V, class P> DEV void store(T* base, P at, const Vec<T, V>& v) { *reinterpret_cast<Vec<T, V>*>(base + at) = v; }
+
+template<class I> DEV bool within(I x, i64 n) { return x >= 0 && (i64)x < n; }
+DEV i64 floor_div(i64 a, i64 b) { i64 q = a / b; return q - (a % b != 0 && ((a % b < 0) != (b < 0))); }
+DEV i64 floor_mod(i64 a, i64 b) { i64 r = a % b; return r + (r != 0 && ((r < 0) != (b < 0)) ? b : 0); }
+template<class I> DEV I least_of(I a, I b) { return a < b ? a : b; }
+template<class I> DEV I most_of(I a, I b) { return a > b ? a : b; }
+
+// An index in 0..limit, clamped; the first one outside is reported by number.
+DEV i64 check(i64 x, i64 limit, bool when, u64* fault, u64 number) {
+    if (x >= 0 && x < limit) return x;
+    if (when) atomicCAS(fault, 0ull, number);
+    return x < 0 || limit <= 0 ? 0 : limit - 1;
+}
+
+// Scalar operations, as the table of scalar ops defines them.
+DEV bool is_nan(float x) { return x != x; }
+DEV bool is_nan(double x) { return x != x; }
+template<class T> DEV bool is_nan(T) { return false; }
+DEV bool is_inf(float x) { return fabsf(x) == __int_as_float(0x7f800000); }
+DEV bool is_inf(double x) { return fabs(x) == __longlong_as_double(0x7ff0000000000000ll); }
+template<class T> DEV T s_max(T a, T b) { return is_nan(a) || is_nan(b) ? a + b : a < b ? b : a; }
+template<class T> DEV T s_min(T a, T b) { return is_nan(a) || is_nan(b) ? a + b : b < a ? b : a; }
+template<class T> DEV T s_sign(T x) { return is_nan(x) ? x : (T)((x > (T)0) - (x < (T)0)); }
+template<class T> DEV T s_abs(T x) { return x < (T)0 ? (T)(0 - x) : x; }
+DEV float s_abs(float x) { return fabsf(x); }
+DEV double s_abs(double x) { return fabs(x); }
+#define BOTH(name, f32, f64) DEV float name(float x) { return f32(x); } DEV double name(double x) { return f64(x); }
+DEV float recip_f32(float x) { return __frcp_rn(x); }
+DEV double recip_f64(double x) { return 1.0 / x; }
+DEV float rsqrt_f32(float x) { return __frcp_rn(__fsqrt_rn(x)); }
+DEV double rsqrt_f64(double x) { return 1.0 / sqrt(x); }
+BOTH(s_sqrt, __fsqrt_rn, sqrt) BOTH(s_rsqrt, rsqrt_f32, rsqrt_f64) BOTH(s_recip, recip_f32, recip_f64)
+BOTH(s_expm1, expm1f, expm1) BOTH(s_log, logf, log) BOTH(s_log2, log2f, log2) BOTH(s_log1p, log1pf, log1p)
+BOTH(s_sin, sinf, sin) BOTH(s_cos, cosf, cos) BOTH(s_tan, tanf, tan) BOTH(s_asin, asinf, asin) BOTH(s_acos, acosf, acos)
+BOTH(s_atan, atanf, atan) BOTH(s_sinh, sinhf, sinh) BOTH(s_cosh, coshf, cosh) BOTH(s_asinh, asinhf, asinh)
+BOTH(s_acosh, acoshf, acosh) BOTH(s_atanh, atanhf, atanh) BOTH(s_floor, floorf, floor) BOTH(s_ceil, ceilf, ceil)
+BOTH(s_trunc, truncf, trunc) BOTH(s_round, rintf, rint)
+DEV float ex2(float x) { float r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
+DEV float rcp(float x) { float r; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
+#ifdef WIDE
+DEV float exp_f32(float x) { return ex2(x * 1.4426950408889634f); }
+DEV float tanh_f32(float x) {
+    float t = fmaf(-2.0f, rcp(1.0f + ex2(fabsf(x) * 2.8853900817779268f)), 1.0f);
+    float small = fmaf(x * x * x, -0.33333333f, x);
+    return fabsf(x) < 0.03f ? small : copysignf(t, x);
+}
+// Abramowitz and Stegun 7.1.26: absolute error below 1.5e-7.
+DEV float erf_f32(float x) {
+    float a = fabsf(x), t = rcp(fmaf(0.3275911f, a, 1.0f));
+    float p = fmaf(fmaf(fmaf(fmaf(1.061405429f, t, -1.453152027f), t, 1.421413741f), t, -0.284496736f), t, 0.254829592f) * t;
+    float r = fmaf(-p, ex2(a * a * -1.4426950408889634f), 1.0f);
+    return is_nan(x) ? x : copysignf(r, x);
+}
+DEV float sigmoid_f32(float x) { return rcp(1.0f + ex2(x * -1.4426950408889634f)); }
+DEV float s_div(float a, float b) { return __fdividef(a, b); }
+#else
+DEV float exp_f32(float x) { return expf(x); }
+DEV float tanh_f32(float x) { return tanhf(x); }
+DEV float erf_f32(float x) { return erff(x); }
+DEV float sigmoid_f32(float x) { return x >= 0 ? 1.0f / (1.0f + expf(-x)) : expf(x) / (1.0f + expf(x)); }
+DEV float s_div(float a, float b) { return __fdiv_rn(a, b); }
+#endif
+DEV double sigmoid_f64(double x) { return x >= 0 ? 1.0 / (1.0 + exp(-x)) : exp(x) / (1.0 + exp(x)); }
+BOTH(s_exp, exp_f32, exp) BOTH(s_exp2, exp2f, exp2) BOTH(s_tanh, tanh_f32, tanh) BOTH(s_erf, erf_f32, erf)
+BOTH(s_sigmoid, sigmoid_f32, sigmoid_f64)
+DEV double s_div(double a, double b) { return a / b; }
+template<class T> DEV T s_div(T a, T b) { return b == 0 ? (T)0 : b == (T)-1 && (T)-1 < (T)0 ? (T)(0 - a) : (T)(a / b); }
+DEV float s_rem(float a, float b) { return fmodf(a, b); }
+DEV double s_rem(double a, double b) { return fmod(a, b); }
+template<class T> DEV T s_rem(T a, T b) { return b == 0 || (b == (T)-1 && (T)-1 < (T)0) ? (T)0 : (T)(a % b); }
+template<class T> DEV T s_mod(T a, T b) { T r = s_rem(a, b); return r != 0 && (b < 0) != (r < 0) ? (T)(r + b) : r; }
+template<class F> DEV F floor_quotient(F a, F b) {
+    if (b == 0) return a / b;
+    F r = s_rem(a, b), q = (a - r) / b;
+    if (r != 0 && (b < 0) != (r < 0)) q -= 1;
+    if (q == 0) return copysign((F)0, a / b);
+    F f = s_floor(q);
+    return q - f > (F)0.5 ? f + 1 : f;
+}
+DEV float s_floordiv(float a, float b) { return floor_quotient(a, b); }
+DEV double s_floordiv(double a, double b) { return floor_quotient(a, b); }
+template<class T> DEV T s_floordiv(T a, T b) {
+    if (b == 0) return 0;
+    T q = s_div(a, b), r = s_rem(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? (T)(q - 1) : q;
+}
+DEV float s_pow(float a, float b) { return powf(a, b); }
+DEV double s_pow(double a, double b) { return pow(a, b); }
+template<class T> DEV T s_pow(T a, T b) {
+    if (b < 0) return a == 1 ? (T)1 : a == (T)-1 ? (b % 2 == 0 ? (T)1 : (T)-1) : (T)0;
+    u64 square = (u64)a, r = 1;
+    for (u64 n = (u64)b; n; n >>= 1) { if (n & 1) r *= square; square *= square; }
+    return (T)r;
+}
+DEV float s_atan2(float a, float b) { return atan2f(a, b); }
+DEV double s_atan2(double a, double b) { return atan2(a, b); }
+template<class T> DEV T s_shl(T a, T b) { return b >= 0 && (u64)b < 8 * sizeof(T) ? (T)((u64)a << b) : (T)0; }
+template<class T> DEV T s_shr(T a, T b) { return b >= 0 && (u64)b < 8 * sizeof(T) ? (T)(a >> b) : (T)(a < 0 ? -1 : 0); }
+DEV float s_fma(float a, float b, float c) { return fmaf(a, b, c); }
+DEV double s_fma(double a, double b, double c) { return fma(a, b, c); }
+// Floats to integers truncate and saturate; NaN gives 0.
+template<class I> DEV I to_int(double x) {
+    if (is_nan(x)) return 0;
+    constexpr bool is_signed = (I)-1 < (I)0;
+    constexpr int bits = 8 * sizeof(I) - is_signed;
+    const double most = bits == 64 ? 18446744073709551616.0 : (double)(1ull << (bits & 63));
+    if (x >= most) return (I)(bits == 64 ? ~0ull : (1ull << (bits & 63)) - 1);
+    if (is_signed ? x <= -most : x <= 0) return is_signed ? (I)(1ull << (bits & 63)) : (I)0;
+    return (I)x;
+}
+DEV u32 philox(u64 key, u64 counter, u32 stream) {
+    u32 k0 = (u32)key, k1 = (u32)(key >> 32);
+    u64 block = counter >> 2;
+    u32 c0 = (u32)block, c1 = (u32)(block >> 32), c2 = stream, c3 = 0;
+    UNROLL for (int i = 0; i < 10; ++i) {
+        u32 h0 = __umulhi(0xD2511F53u, c0), l0 = 0xD2511F53u * c0, h1 = __umulhi(0xCD9E8D57u, c2), l1 = 0xCD9E8D57u * c2;
+        c0 = h1 ^ c1 ^ k0; c1 = l1; c2 = h0 ^ c3 ^ k1; c3 = l0;
+        k0 += 0x9E3779B9u; k1 += 0xBB67AE85u;
+    }
+    u32 word = (u32)counter & 3;
+    return word == 0 ? c0 : word == 1 ? c1 : word == 2 ? c2 : c3;
+}
+
+// States of combiners: `none()` has no elements, `add` takes one, `merge` those of another state that come after.
+template<class T> struct Limits;
+#define LIMITS(T, lo, hi) template<> struct Limits<T> { static DEV T least() { return lo; } static DEV T greatest() { return hi; } };
+LIMITS(float, __int_as_float(0xff800000), __int_as_float(0x7f800000))
+LIMITS(double, __longlong_as_double(0xfff0000000000000ull), __longlong_as_double(0x7ff0000000000000ull))
+LIMITS(bool, false, true) LIMITS(signed char, -128, 127) LIMITS(unsigned char, 0, 255) LIMITS(short, -32768, 32767)
+LIMITS(unsigned short, 0, 65535) LIMITS(int, -2147483647 - 1, 2147483647) LIMITS(u32, 0, 4294967295u)
+LIMITS(i64, -9223372036854775807ll - 1, 9223372036854775807ll) LIMITS(u64, 0, ~0ull)
+#define SIMPLE(Name, start, expression) \
+    template<class T> struct alignas(sizeof(T) < 4 ? 4 : sizeof(T)) Name { T a; \
+        static DEV Name none() { Name s; s.a = start; return s; } \
+        DEV void add(T b) { a = expression; } \
+        DEV void merge(const Name& o) { add(o.a); } };
+SIMPLE(Sum, (T)0, (T)(a + b)) SIMPLE(Prod, (T)1, (T)(a * b)) SIMPLE(Max, Limits<T>::least(), s_max(a, b))
+SIMPLE(Min, Limits<T>::greatest(), s_min(a, b)) SIMPLE(Any, false, a || b) SIMPLE(All, true, a && b)
+template<class T, bool GREATEST> struct alignas(8) Arg { T a; i64 b;
+    static DEV Arg none() { Arg s; s.a = GREATEST ? Limits<T>::least() : Limits<T>::greatest(); s.b = 0; return s; }
+    DEV void add(T x, i64 at) {
+        bool better = GREATEST ? x > a : x < a;
+        bool wins = !is_nan(a) && (is_nan(x) || better);
+        bool tied = is_nan(a) ? is_nan(x) : x == a;
+        if (wins || (tied && at < b)) { a = x; b = at; }
+    }
+    DEV void merge(const Arg& o) { add(o.a, o.b); } };
+template<class T> using ArgMax = Arg<T, true>;
+template<class T> using ArgMin = Arg<T, false>;
+// Chan, Golub and LeVeque (1979): mean, sum of squared deviations, count.
+template<class T> struct alignas(sizeof(T)) Welford { T a, b, c;
+    static DEV Welford none() { Welford s; s.a = s.b = s.c = 0; return s; }
+    DEV void add(T x) { c += 1; T d = x - a; a += s_div(d, c); b += d * (x - a); }
+    DEV void merge(const Welford& o) {
+        if (o.c == 0) return;
+        if (c == 0) { *this = o; return; }
+        T n = c + o.c, d = o.a - a, share = s_div(o.c, n);
+        a += d * share; b = b + o.b + d * d * (c * share); c = n;
+    } };
+DEV float shrink(float x, float m) { return x == m && x == Limits<float>::least() ? 1.0f : s_exp(x - m); }
+DEV double shrink(double x, double m) { return x == m && x == Limits<double>::least() ? 1.0 : s_exp(x - m); }
+template<class T> struct alignas(2 * sizeof(T)) MaxSum { T a, b;
+    static DEV MaxSum none() { MaxSum s; s.a = Limits<T>::least(); s.b = 0; return s; }
+    DEV void add(T x) { T m = s_max(a, x); b = b * shrink(a, m) + shrink(x, m); a = m; }
+    DEV void merge(const MaxSum& o) {
+        T m = s_max(a, o.a); b = b * shrink(a, m) + o.b * shrink(o.a, m); a = m;
+    } };
+template<class T> struct alignas(2 * sizeof(T)) Affine { T a, b;
+    static DEV Affine none() { Affine s; s.a = 1; s.b = 0; return s; }
+    DEV void add(T x, T y) { b = x * b + y; a = a * x; }
+    DEV void merge(const Affine& o) { b = o.a * b + o.b; a = a * o.a; } };
+
+// V elements at once: one rescaling for all of them.
+template<int V, class S, class T> DEV void add_all(S& s, const T (&x)[V]) { LANES(j) s.add(x[j]); }
+template<int V, class T> DEV void add_all(MaxSum<T>& s, const T (&x)[V]) {
+    T m = s.a;
+    LANES(j) m = s_max(m, x[j]);
+    T sum = s.b * shrink(s.a, m);
+    LANES(j) sum += shrink(x[j], m);
+    s.a = m; s.b = sum;
+}
+template<int V, class T> DEV void add_all(Welford<T>& s, const T (&x)[V]) {
+    Welford<T> o;
+    T sum = 0;
+    LANES(j) sum += x[j];
+    o.a = sum * (T)(1.0 / V); o.b = 0; o.c = V;
+    LANES(j) { T d = x[j] - o.a; o.b += d * d; }
+    s.merge(o);
+}
+
+// Merging states of threads. All threads that share a result take part; the order depends on their numbers only.
+template<class S> DEV S shuffled(const S& s, int mask) {
+    S r;
+    UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
+        reinterpret_cast<u32*>(&r)[i] = __shfl_xor_sync(0xffffffffu, reinterpret_cast<const u32*>(&s)[i], mask);
+    return r;
+}
+template<int G, class S> DEV S across_warp(S s) {
+    UNROLL for (int m = 1; m < G; m *= 2) {
+        S o = shuffled(s, m);
+        if (threadIdx.x & m) { o.merge(s); s = o; } else s.merge(o);
+    }
+    return s;
+}
+// Groups of G adjacent threads.
+template<int G, int T, class S> DEV S across(S s, void* scratch) {
+    if (G <= 32) return across_warp<(G < 32 ? G : 32)>(s);
+    S* shared = reinterpret_cast<S*>(scratch);
+    constexpr int W = G / 32;
+    s = across_warp<32>(s);
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = s;
+    __syncthreads();
+    int lane = threadIdx.x % 32;
+    S t = lane < W ? shared[threadIdx.x / G * W + lane] : S::none();
+    t = across_warp<(W < 32 ? (W < 1 ? 1 : W) : 32)>(t);
+    S r;
+    UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
+        reinterpret_cast<u32*>(&r)[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&t)[i], 0);
+    __syncthreads();
+    return r;
+}
+// Groups of G threads at a distance of STRIDE.
+template<int G, int STRIDE, int T, class S> DEV S across_strided(S s, void* scratch) {
+    S* shared = reinterpret_cast<S*>(scratch);
+    int t = threadIdx.x, g = t / STRIDE % G;
+    shared[t] = s;
+    UNROLL for (int step = G / 2; step > 0; step /= 2) {
+        __syncthreads();
+        if (g < step) shared[t].merge(shared[t + step * STRIDE]);
+    }
+    __syncthreads();
+    S r = shared[t - g * STRIDE];
+    __syncthreads();
+    return r;
+}
+// Inclusive scan over G adjacent threads after a carry, which becomes that of the next elements.
+template<int G, int T, class S> DEV S scan_across(S s, S& carry, void* scratch) {
+    S* shared = reinterpret_cast<S*>(scratch);
+    int t = threadIdx.x, g = t % G;
+    shared[t] = s;
+    UNROLL for (int step = 1; step < G; step *= 2) {
+        __syncthreads();
+        S o = g >= step ? shared[t - step] : S::none();
+        __syncthreads();
+        if (g >= step) { o.merge(s); s = o; shared[t] = s; }
+    }
+    __syncthreads();
+    S r = carry;
+    r.merge(s);
+    S last = shared[t - g + G - 1];
+    carry.merge(last);
+    __syncthreads();
+    return r;
+}

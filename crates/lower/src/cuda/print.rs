@@ -1,0 +1,358 @@
+//! Values of a comp as CUDA C++ statements.
+//!
+//! A value that varies over the vector axis is an array of `V` lanes, any other a scalar. Values are printed on demand, each once
+//! per scope.
+
+use std::fmt::Write as _;
+
+use base::{HashMap, Numerics, Result};
+use kernel::ValueId;
+use scalar::{DType, Scalar};
+
+use super::scalar::{constant, op, register, round, state, stored};
+use super::schedule::is_vector;
+use crate::flat::{Flat, FlatCond, FlatDef, FlatStore};
+use crate::lin::{Atom, Lin};
+use crate::partial::components;
+use crate::unsupported;
+
+/// What a program's nests share.
+pub(crate) struct Shared<'a> {
+    /// Element type of every parameter.
+    pub(crate) dtypes: &'a [DType],
+    pub(crate) numerics: Numerics,
+    pub(crate) checks: &'a mut Vec<String>,
+    /// Sizes are passed at launch instead of being literals.
+    pub(crate) numbers: bool,
+}
+
+/// A printed value.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    pub(crate) text: String,
+    /// One element per lane.
+    pub(crate) lanes: bool,
+}
+
+impl Name {
+    /// The value in a loop over lanes.
+    pub(crate) fn at(&self) -> String {
+        if self.lanes { format!("{}[j]", self.text) } else { self.text.clone() }
+    }
+}
+
+/// Elements of a load that an earlier statement read: a vector of stored elements.
+pub(crate) type Held = HashMap<ValueId, String>;
+
+pub(crate) struct Print<'a, 'b> {
+    pub(crate) flat: &'a Flat,
+    pub(crate) shared: &'a mut Shared<'b>,
+    pub(crate) vector: Option<usize>,
+    pub(crate) lanes: i64,
+    /// Whether values that vary over the vector axis have lanes here.
+    pub(crate) has_lanes: bool,
+    pub(crate) out: String,
+    pub(crate) have: HashMap<ValueId, Name>,
+    pub(crate) held: Held,
+    /// Parameters in order of first use.
+    pub(crate) args: Vec<u16>,
+    pub(crate) numbers: Vec<i64>,
+    /// Indices need 64 bits.
+    pub(crate) wide: bool,
+}
+
+impl Print<'_, '_> {
+    pub(crate) fn line(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    /// A size or stride.
+    pub(crate) fn number(&mut self, n: i64) -> String {
+        if !self.shared.numbers || (-1..=1).contains(&n) {
+            return n.to_string();
+        }
+        self.numbers.push(n);
+        format!("n{}", self.numbers.len() - 1)
+    }
+
+    /// Pointer to a parameter.
+    pub(crate) fn pointer(&mut self, param: usize) -> String {
+        if !self.args.contains(&(param as u16)) {
+            self.args.push(param as u16);
+        }
+        format!("p{param}")
+    }
+
+    /// Type of indices.
+    pub(crate) fn index_type(&self) -> &'static str {
+        if self.wide { "i64" } else { "int" }
+    }
+
+    pub(crate) fn varies(&self, set: kernel::AxisSet) -> bool {
+        self.has_lanes && self.vector.is_some_and(|v| set.has(v))
+    }
+
+    /// An expression; `lane` says whether it is that of lane `j` or of the first lane.
+    pub(crate) fn lin(&mut self, e: &Lin, lane: bool) -> Result<String> {
+        let mut text = String::new();
+        for (atom, coef) in &e.terms {
+            let atom = self.atom(atom, lane)?;
+            let term = if *coef == 1 { atom } else { format!("{atom} * {}", self.number(*coef)) };
+            if !text.is_empty() {
+                text.push_str(" + ");
+            }
+            text.push_str(&term);
+        }
+        if e.base != 0 || text.is_empty() {
+            let base = self.number(e.base);
+            text = if text.is_empty() { base } else { format!("{text} + {base}") };
+        }
+        Ok(format!("({text})"))
+    }
+
+    fn atom(&mut self, atom: &Atom, lane: bool) -> Result<String> {
+        Ok(match atom {
+            Atom::Axis(a) if self.flat.extents[*a] == 1 => "0".to_owned(),
+            Atom::Axis(a) if lane && self.has_lanes && self.vector == Some(*a) => format!("(a{a} + j)"),
+            Atom::Axis(a) => format!("a{a}"),
+            Atom::Value(v) => {
+                let name = self.value(*v)?;
+                if lane { name.at() } else { name.text }
+            }
+            Atom::Div(x, d) => self.division(x, *d, lane, "/", "floor_div")?,
+            Atom::Mod(x, d) => self.division(x, *d, lane, "%", "floor_mod")?,
+            Atom::Min(x, y) => format!("least_of<i64>({}, {})", self.lin(x, lane)?, self.lin(y, lane)?),
+            Atom::Max(x, y) => format!("most_of<i64>({}, {})", self.lin(x, lane)?, self.lin(y, lane)?),
+            Atom::Mul(x, y) => format!("((i64){} * {})", self.lin(x, lane)?, self.lin(y, lane)?),
+        })
+    }
+
+    fn division(&mut self, x: &Lin, d: i64, lane: bool, sign: &str, general: &str) -> Result<String> {
+        let (least, most) = x.range(self.flat);
+        let (x, d) = (self.lin(x, lane)?, self.number(d));
+        Ok(if least < 0 {
+            format!("{general}({x}, {d})")
+        } else if most < i64::from(u32::MAX) {
+            format!("(int)((u32){x} {sign} (u32){d})")
+        } else {
+            format!("((u64){x} {sign} (u64){d})")
+        })
+    }
+
+    fn conditions(&mut self, when: &[FlatCond], lane: bool) -> Result<String> {
+        let each = when.iter().map(|c| {
+            let x = self.lin(&c.expr, lane)?;
+            Ok(format!("within({x}, {})", self.number(c.extent)))
+        });
+        Ok(each.collect::<Result<Vec<_>>>()?.join(" && "))
+    }
+
+    fn conditions_vary(&self, when: &[FlatCond]) -> bool {
+        when.iter().any(|c| self.varies(self.flat.axes_of(&c.expr)))
+    }
+
+    /// Name of a value, printing what it needs.
+    pub(crate) fn value(&mut self, v: ValueId) -> Result<Name> {
+        if let Some(name) = self.have.get(&v) {
+            return Ok(name.clone());
+        }
+        let name = self.define(v)?;
+        self.have.insert(v, name.clone());
+        Ok(name)
+    }
+
+    /// A variable of a type with an initial value per lane, or one.
+    pub(crate) fn variable(&mut self, ty: &str, name: &str, lanes: bool, value: &str) -> Name {
+        if lanes {
+            let _ = writeln!(self.out, "{ty} {name}[V]; LANES(j) {name}[j] = {value};");
+        } else {
+            let _ = writeln!(self.out, "{ty} {name} = {value};");
+        }
+        Name { text: name.to_owned(), lanes }
+    }
+
+    fn define(&mut self, v: ValueId) -> Result<Name> {
+        let flat = self.flat;
+        let value = flat.value(v);
+        let (ty, name, lanes) = (register(value.dtype), format!("v{v}"), self.varies(value.free));
+        match &value.def {
+            FlatDef::Const(c) => Ok(Name { text: constant(*c), lanes: false }),
+            FlatDef::Index(e) => {
+                let text = self.lin(e, lanes)?;
+                Ok(self.variable(ty, &name, lanes, &text))
+            }
+            FlatDef::Pred(when) if when.is_empty() => Ok(Name { text: "true".into(), lanes: false }),
+            FlatDef::Pred(when) => {
+                let text = self.conditions(when, lanes)?;
+                Ok(self.variable(ty, &name, lanes, &text))
+            }
+            FlatDef::Load { arg, index, when, fill } => self.load(v, *arg, index, when, *fill),
+            FlatDef::Op(scalar_op, args) => {
+                let names = args.iter().map(|&a| self.value(a)).collect::<Result<Vec<_>>>()?;
+                let texts: Vec<String> = names.iter().map(|n| if lanes { n.at() } else { n.text.clone() }).collect();
+                let dtype = flat.value(args[args.len() - 1]).dtype;
+                let text = op(*scalar_op, dtype, value.dtype, &texts, self.shared.numerics);
+                Ok(self.variable(ty, &name, lanes, &text))
+            }
+            FlatDef::Check { value, limit, when, message } => {
+                let x = self.value(*value)?;
+                let x = if lanes { x.at() } else { x.text };
+                let holds = if when.is_empty() { "true".into() } else { self.conditions(when, lanes)? };
+                let number = self.check(message);
+                let limit = self.number(*limit);
+                let text = format!("check({x}, {limit}, {holds}, fault, {number}ull)");
+                Ok(self.variable(ty, &name, lanes, &text))
+            }
+            FlatDef::Component(..)
+            | FlatDef::Reduce { .. }
+            | FlatDef::Scan { .. }
+            | FlatDef::Contract { .. }
+            | FlatDef::Merge { .. } => Err(unsupported("a reduction is needed before its stage")),
+        }
+    }
+
+    /// What a failed check reports.
+    fn check(&mut self, message: &str) -> usize {
+        let known = self.shared.checks.iter().position(|m| m == message);
+        known.unwrap_or_else(|| {
+            self.shared.checks.push(message.to_owned());
+            self.shared.checks.len() - 1
+        }) + 1
+    }
+
+    fn load(&mut self, v: ValueId, arg: usize, index: &Lin, when: &[FlatCond], fill: Scalar) -> Result<Name> {
+        let dtype = self.flat.value(v).dtype;
+        let (ty, name, lanes) = (register(dtype), format!("v{v}"), self.varies(self.flat.value(v).free));
+        if let Some(raw) = self.held.get(&v).cloned() {
+            let value = if lanes { format!("up({raw}.x[j])") } else { format!("up({raw}.x[0])") };
+            return Ok(self.variable(ty, &name, lanes, &value));
+        }
+        let raw = format!("r{v}");
+        let _ = writeln!(self.out, "Vec<{}, {}> {raw};", stored(self.shared.dtypes[arg]), if lanes { "V" } else { "1" });
+        self.read(v, &raw, arg, index, when, fill)?;
+        let value = if lanes { format!("up({raw}.x[j])") } else { format!("up({raw}.x[0])") };
+        Ok(self.variable(ty, &name, lanes, &value))
+    }
+
+    /// Reads the elements of a load into a variable.
+    pub(crate) fn read(
+        &mut self,
+        v: ValueId,
+        raw: &str,
+        arg: usize,
+        index: &Lin,
+        when: &[FlatCond],
+        fill: Scalar,
+    ) -> Result<()> {
+        let lanes = self.varies(self.flat.value(v).free);
+        let pointer = self.pointer(arg);
+        let ty = stored(self.shared.dtypes[arg]);
+        let fill = format!("Down<{ty}>::of({})", constant(fill));
+        let per_lane = lanes && (self.conditions_vary(when) || !self.vector.is_some_and(|a| is_vector(index, a, self.lanes)));
+        if per_lane {
+            let at = self.lin(index, true)?;
+            let element = if when.is_empty() {
+                format!("{pointer}[{at}]")
+            } else {
+                format!("({}) ? {pointer}[{at}] : {fill}", self.conditions(when, true)?)
+            };
+            let _ = writeln!(self.out, "LANES(j) {raw}.x[j] = {element};");
+            return Ok(());
+        }
+        let at = self.lin(index, false)?;
+        let count = if lanes { "V" } else { "1" };
+        let element = format!("{raw} = load<{ty}, {count}>({pointer}, {at});");
+        if when.is_empty() {
+            self.line(&element);
+        } else {
+            let all = if lanes { format!("LANES(j) {raw}.x[j] = {fill};") } else { format!("{raw}.x[0] = {fill};") };
+            let holds = self.conditions(when, false)?;
+            let _ = writeln!(self.out, "if ({holds}) {element} else {{ {all} }}");
+        }
+        Ok(())
+    }
+
+    /// Writes a value; `guard` is a condition beside the store's own.
+    pub(crate) fn store(&mut self, s: &FlatStore, guard: Option<&str>) -> Result<()> {
+        let value = self.value(s.value)?;
+        let ty = stored(self.shared.dtypes[s.arg]);
+        let pointer = self.pointer(s.arg);
+        let lanes = self.varies(self.flat.store_axes(s)) || self.conditions_vary(&s.when);
+        let vector = self.vector.is_some_and(|a| is_vector(&s.index, a, self.lanes));
+        let lane_wise = lanes && (!vector || s.combine.is_some() || self.conditions_vary(&s.when));
+        let at = self.lin(&s.index, lane_wise)?;
+        let mut tests: Vec<String> = guard.map(str::to_owned).into_iter().collect();
+        if !s.when.is_empty() {
+            tests.push(self.conditions(&s.when, lane_wise)?);
+        }
+        let test = if tests.is_empty() { String::new() } else { format!("if ({}) ", tests.join(" && ")) };
+        if lanes && !lane_wise {
+            let name = format!("s{}_{}", s.arg, self.out.len());
+            let _ = writeln!(self.out, "Vec<{ty}, V> {name}; LANES(j) {name}.x[j] = Down<{ty}>::of({});", value.at());
+            let _ = writeln!(self.out, "{test}store<{ty}, V>({pointer}, {at}, {name});");
+            return Ok(());
+        }
+        let element = match s.combine {
+            None => format!("Down<{ty}>::of({})", value.at()),
+            Some(combine) => {
+                let dtype = self.flat.value(s.value).dtype;
+                let old = format!("up({pointer}[{at}])");
+                let sum = op(combine, dtype, dtype, &[old, value.at()], self.shared.numerics);
+                format!("Down<{ty}>::of({sum})")
+            }
+        };
+        let each = if lane_wise { "LANES(j) " } else { "" };
+        let _ = writeln!(self.out, "{each}{test}{pointer}[{at}] = {element};");
+        Ok(())
+    }
+
+    /// Declares the state of a reduction with no elements; `dims` are array extents.
+    pub(crate) fn declare_state(&mut self, name: &str, ty: &str, dims: &[String]) {
+        let declared: String = dims.iter().map(|d| format!("[{d}]")).collect();
+        let _ = writeln!(self.out, "{ty} {name}{declared};");
+        let letters = ["i", "j"];
+        let vars: Vec<&str> = if dims.len() == 1 && dims[0] == "V" { vec!["j"] } else { letters[..dims.len()].to_vec() };
+        let mut at = String::new();
+        for (var, dim) in vars.iter().zip(dims) {
+            let _ = write!(self.out, "UNROLL for (int {var} = 0; {var} < {dim}; ++{var}) ");
+            let _ = write!(at, "[{var}]");
+        }
+        let _ = writeln!(self.out, "{name}{at} = {ty}::none();");
+    }
+
+    /// C++ type of a reduction's state.
+    pub(crate) fn state_type(&self, v: ValueId) -> Result<String> {
+        if let FlatDef::Reduce { combiner, src, .. } | FlatDef::Scan { combiner, src, .. } = &self.flat.value(v).def {
+            return Ok(state(*combiner, self.flat.value(src[0]).dtype));
+        }
+        let parts = components(self.flat, v)?;
+        Ok(state(parts[0].0, parts[0].1))
+    }
+
+    /// Makes the results of a complete reduction available, from a state per lane or one.
+    pub(crate) fn results(&mut self, v: ValueId, state: &str, lanes: bool) -> Result<()> {
+        let at = if lanes { format!("{state}[j]") } else { state.to_owned() };
+        let dtypes: Vec<DType> = match &self.flat.value(v).def {
+            FlatDef::Scan { combiner, src, .. } => {
+                let operands: Vec<DType> = src.iter().map(|&s| self.flat.value(s).dtype).collect();
+                combiner.results(&operands).map_err(|e| unsupported(&e))?
+            }
+            _ => components(self.flat, v)?.into_iter().map(|c| c.1).collect(),
+        };
+        for (k, field) in ["a", "b", "c"].iter().enumerate().take(dtypes.len()) {
+            let dtype = if k == 0 { self.flat.value(v).dtype } else { dtypes[k] };
+            let text = round(dtype, format!("({}){at}.{field}", register(dtype)));
+            let name = self.variable(register(dtype), &format!("v{v}{field}"), lanes, &text);
+            for id in 0..self.flat.values.len() as ValueId {
+                if matches!(self.flat.value(id).def, FlatDef::Component(of, i) if of == v && i == k) {
+                    self.have.insert(id, name.clone());
+                }
+            }
+            if k == 0 {
+                self.have.insert(v, name);
+            }
+        }
+        Ok(())
+    }
+}

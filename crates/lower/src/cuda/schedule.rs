@@ -1,0 +1,240 @@
+//! How a nest's points are dealt to a GPU's threads.
+
+use kernel::AxisSet;
+use scalar::DType;
+
+use crate::flat::{Flat, FlatDef};
+use crate::lin::{Atom, Lin};
+use crate::partial::{Block, Splitting};
+use crate::schedule::Tiles;
+use crate::stages::Stages;
+
+/// Multiprocessors that a schedule has in mind; more or fewer change speed only.
+const PROCESSORS: i64 = 132;
+/// Bytes of the widest access.
+const ACCESS: i64 = 16;
+/// Threads of a block that has no reason for another number.
+const THREADS: i64 = 256;
+/// Most chunks of a row that one thread takes where rows are long enough for many threads.
+const CHUNKS: i64 = 8;
+/// Most accumulators that a thread keeps through a walk.
+const ACCUMULATORS: i64 = 32;
+/// Most bytes of loads that a thread of a small and of the largest block keeps for later stages.
+const HELD: (i64, i64) = (384, 144);
+
+/// Fewest points of a block that leaves a partial result.
+const LEAST_BLOCK: i64 = 4096;
+
+/// How the points of a nest are dealt to threads. A thread has three numbers: `x` among points, `r` among the steps of a block of
+/// points that leaves partial results, `g` among the inner points of one point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Schedule {
+    /// Axis along which a thread takes adjacent points.
+    pub(crate) vector: Option<usize>,
+    /// How many.
+    pub(crate) lanes: i64,
+    /// Threads across points.
+    pub(crate) points: i64,
+    /// Threads across the steps of a block.
+    pub(crate) walkers: i64,
+    /// Threads across inner points.
+    pub(crate) group: i64,
+    /// Neighbouring threads differ in their point first, not in their inner point.
+    pub(crate) strided: bool,
+    /// Points that a thread takes at once.
+    pub(crate) unroll: i64,
+    /// Loops over inner points are unrolled.
+    pub(crate) unrolled: bool,
+}
+
+impl Schedule {
+    /// Threads of a block.
+    pub(crate) fn threads(&self) -> i64 {
+        self.points * self.walkers * self.group
+    }
+    /// Steps of a loop over chunks, per thread.
+    pub(crate) fn steps(&self, chunks: i64) -> i64 {
+        (chunks + self.group - 1) / self.group
+    }
+}
+
+/// An access and its element type.
+struct Access<'a> {
+    index: &'a Lin,
+    dtype: DType,
+    weight: f64,
+    is_store: bool,
+}
+
+fn accesses<'a>(flat: &'a Flat, dtypes: &[DType]) -> Vec<Access<'a>> {
+    let weight = |set: AxisSet, dtype: DType| flat.points(flat.live(set)) as f64 * dtype.size() as f64;
+    let mut all = Vec::new();
+    for v in &flat.values {
+        match &v.def {
+            FlatDef::Load { arg, index, .. } => {
+                let dtype = dtypes[*arg];
+                all.push(Access { index, dtype, weight: weight(v.free, dtype), is_store: false });
+            }
+            FlatDef::Merge { states, axes, .. } => {
+                let free = v.free.union(*axes);
+                let state = |(arg, index): &'a (usize, Lin)| Access {
+                    index,
+                    dtype: dtypes[*arg],
+                    weight: weight(free, dtypes[*arg]),
+                    is_store: false,
+                };
+                all.extend(states.iter().map(state));
+            }
+            _ => {}
+        }
+    }
+    for s in &flat.stores {
+        let dtype = dtypes[s.arg];
+        all.push(Access { index: &s.index, dtype, weight: 2.0 * weight(flat.store_axes(s), dtype), is_store: true });
+    }
+    all
+}
+
+/// Whether an index steps by one along an axis, from multiples of `lanes`.
+pub(crate) fn is_vector(index: &Lin, axis: usize, lanes: i64) -> bool {
+    let multiple = |(atom, coef): &(Atom, i64)| match atom {
+        Atom::Axis(a) if *a == axis => *coef == 1,
+        _ => coef % lanes == 0,
+    };
+    let mut nested = false;
+    for (atom, _) in index.terms.iter().filter(|(a, _)| !matches!(a, Atom::Axis(_))) {
+        let part = Lin { base: 0, terms: vec![(atom.clone(), 1)] };
+        part.visit_atoms(&mut |a| nested |= matches!(a, Atom::Axis(x) if *x == axis));
+    }
+    index.coef(axis) == 1 && index.base % lanes == 0 && !nested && index.terms.iter().all(multiple)
+}
+
+/// The axis along which most bytes are adjacent, and how many points of it one thread takes.
+fn vector(flat: &Flat, dtypes: &[DType]) -> (Option<usize>, i64) {
+    let accesses = accesses(flat, dtypes);
+    let scanned = |a: usize| flat.values.iter().any(|v| matches!(&v.def, FlatDef::Scan { axis, .. } if *axis == a));
+    let score = |a: usize| accesses.iter().filter(|x| x.index.coef(a).abs() == 1).map(|x| x.weight).sum::<f64>();
+    let axes = flat.order.iter().copied().filter(|&a| flat.extents[a] > 1);
+    let best = axes.map(|a| (score(a), a)).filter(|s| s.0 > 0.0).max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let Some((_, axis)) = best else { return (None, 1) };
+    if scanned(axis) || flat.stores.iter().any(|s| s.collides) {
+        return (Some(axis), 1);
+    }
+    let along: Vec<&Access<'_>> = accesses.iter().filter(|x| x.index.coef(axis) == 1).collect();
+    let size = |x: &&Access<'_>| x.dtype.size() as i64;
+    let least = along.iter().map(size).min().unwrap_or(ACCESS);
+    let most = accesses.iter().map(|x| x.dtype.size() as i64).max().unwrap_or(ACCESS);
+    let mut lanes = (ACCESS / least).min(2 * ACCESS / most).max(1);
+    let fits = |lanes: i64| {
+        let stores = along.iter().filter(|x| x.is_store).all(|x| is_vector(x.index, axis, lanes));
+        flat.extents[axis] % lanes == 0 && stores && along.iter().any(|x| is_vector(x.index, axis, lanes))
+    };
+    while lanes > 1 && !fits(lanes) {
+        lanes /= 2;
+    }
+    (Some(axis), lanes)
+}
+
+fn power_above(n: i64) -> i64 {
+    (n.max(1) as u64).next_power_of_two() as i64
+}
+
+fn power_below(n: i64) -> i64 {
+    1 << n.max(1).ilog2()
+}
+
+/// The schedule of a nest.
+pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType]) -> Schedule {
+    let (vector, lanes) = vector(flat, dtypes);
+    let one = Schedule { vector, lanes, points: 1, walkers: 1, group: 1, strided: false, unroll: 1, unrolled: false };
+    if block.is_none() && flat.stores.iter().any(|s| s.collides) {
+        return Schedule { lanes: 1, ..one };
+    }
+    let walked = |a: usize| block.is_some_and(|b| b.axis == a || b.within.contains(&a));
+    let in_order = block.is_some_and(|b| b.partials.is_empty());
+    let partials = block.map_or(&[][..], |b| &b.partials[..]);
+    let plan = Stages::new(flat, partials).plan();
+    let chunks = |set: AxisSet| flat.points(set) / if vector.is_some_and(|v| set.has(v)) { lanes } else { 1 };
+    let most = plan.keys().map(|l| chunks(l.axes)).max().unwrap_or(1).max(1);
+    let inner = vector.is_some_and(|v| flat.inner.has(v));
+    let parallel = flat.parallel();
+    let count: i64 = parallel.iter().filter(|&a| !walked(a)).map(|a| flat.extents[a]).product::<i64>().max(1);
+    let has_scan = flat.values.iter().any(|v| matches!(v.def, FlatDef::Scan { .. }));
+    if inner || (vector.is_none_or(walked) && most > 1) || has_scan {
+        let kept = partials.iter().filter(|p| !flat.live(flat.value(p.value).free.and(flat.inner)).is_empty());
+        let kept: i64 = kept.map(|p| p.states.len() as i64 * lanes).sum();
+        let per_thread = if kept > 0 { (ACCUMULATORS / kept).max(1) } else { CHUNKS };
+        let least = power_below(most).min(32);
+        let mut group = power_above((most + per_thread - 1) / per_thread).clamp(least, 1024);
+        if has_scan {
+            group = power_above(most).clamp(32, 512);
+        }
+        let threads = if kept > 0 || in_order { group } else { group.max(128) };
+        let others = threads / group;
+        let unrolled = kept > 0 || holds(flat, &plan, group, lanes, vector, dtypes);
+        let (points, walkers) = if block.is_some() { (1, others) } else { (others.min(power_above(count)), 1) };
+        return Schedule { points, walkers, group, unrolled, ..one };
+    }
+    if vector.is_some_and(walked) {
+        let walkers = if in_order { 1 } else { THREADS };
+        return Schedule { walkers, ..one };
+    }
+    let across = (count / lanes).max(1);
+    if most > 1 || (block.is_some() && !in_order) {
+        let points = power_above(across).min(32);
+        let rest = THREADS / points;
+        let (walkers, group) = if block.is_some() { (rest, 1) } else { (1, rest.min(power_above(most))) };
+        return Schedule { points, walkers, group, strided: true, ..one };
+    }
+    let points = power_above(across).min(THREADS);
+    let unroll = if !in_order && across >= 2 * 8 * THREADS * PROCESSORS { 2 } else { 1 };
+    Schedule { points, strided: true, unroll, ..one }
+}
+
+/// Whether loads that later stages need again fit in registers.
+fn holds(
+    flat: &Flat,
+    plan: &crate::stages::Plan,
+    group: i64,
+    lanes: i64,
+    vector: Option<usize>,
+    dtypes: &[DType],
+) -> bool {
+    let sets: Vec<AxisSet> = plan.keys().map(|l| l.axes).filter(|a| !a.is_empty()).collect();
+    let Some(&first) = sets.first() else { return false };
+    if sets.len() < 2 || sets.iter().any(|s| *s != first) || plan.keys().any(|l| !l.ends.is_empty()) {
+        return false;
+    }
+    let chunks = flat.points(first) / if vector.is_some_and(|v| first.has(v)) { lanes } else { 1 };
+    let steps = (chunks + group - 1) / group;
+    let bytes = flat.values.iter().filter_map(|v| match &v.def {
+        FlatDef::Load { arg, .. } if !v.free.and(flat.inner).is_empty() => Some(dtypes[*arg].size() as i64),
+        _ => None,
+    });
+    let most = if group > 512 { HELD.1 } else { HELD.0 };
+    bytes.sum::<i64>() * lanes * steps <= most && steps <= 4 * CHUNKS
+}
+
+/// The GPU's way to split reductions.
+pub(crate) struct Grid<'a> {
+    pub(crate) dtypes: &'a [DType],
+}
+
+impl Splitting for Grid<'_> {
+    fn settle(&self, _: &mut Flat) {}
+    fn tiles(&self, _: &Flat) -> Tiles {
+        Tiles::default()
+    }
+    fn is_idle(&self, flat: &Flat) -> bool {
+        let s = schedule(flat, None, self.dtypes);
+        let points = flat.points(flat.parallel());
+        let lanes = if s.vector.is_some_and(|v| !flat.inner.has(v)) { s.lanes } else { 1 };
+        points / lanes / s.points.max(1) < 2 * PROCESSORS
+    }
+    fn blocks(&self, flat: &Flat, points: i64) -> i64 {
+        let rows = flat.parallel().minus(flat.over);
+        let tiles = (flat.points(rows) / THREADS).max(1);
+        let wanted = if flat.live(flat.inner).is_empty() { 8 * PROCESSORS } else { 2 * PROCESSORS };
+        (points / LEAST_BLOCK).min(wanted / tiles).max(1)
+    }
+}

@@ -1,5 +1,7 @@
 //! Settings of one compilation, passed explicitly.
 
+use std::path::{Path, PathBuf};
+
 use crate::{Error, Result};
 
 /// Where results are rounded.
@@ -67,6 +69,46 @@ pub struct Config {
     pub dump: Option<String>,
     /// Folder for what other processes can use again; `None` keeps everything in memory.
     pub cache: Option<String>,
+    /// How CUDA is found and used.
+    pub cuda: CudaConfig,
+}
+
+/// Where the libraries of CUDA may lie, and how kernels are launched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CudaConfig {
+    /// Folders to look in before all others.
+    pub path: Vec<String>,
+    /// Roots of Python environments, in whose site-packages the wheels of the libraries may lie.
+    pub python: Vec<String>,
+    /// Wait after each launch, so that a fault is reported with the kernel that made it.
+    pub sync: bool,
+}
+
+impl CudaConfig {
+    /// `FUSELINE_CUDA_PATH` (folders, separated as in `PATH`), `FUSELINE_SYNC`, and the Python environments that are active:
+    /// `VIRTUAL_ENV`, `CONDA_PREFIX`, and that of the first `python3` of `PATH`.
+    pub fn from_env() -> CudaConfig {
+        let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
+        let folders = |name: &str| -> Vec<PathBuf> { var(name).map(|v| std::env::split_paths(&v).collect()).unwrap_or_default() };
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let mut python: Vec<String> = Vec::new();
+        let active = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| var(name)).map(PathBuf::from);
+        for root in active.chain(python_roots(&folders("PATH"))).map(text) {
+            if !python.contains(&root) {
+                python.push(root);
+            }
+        }
+        let path = folders("FUSELINE_CUDA_PATH").into_iter().map(text).collect();
+        CudaConfig { path, python, sync: var("FUSELINE_SYNC").is_some_and(|v| v != "0") }
+    }
+}
+
+/// Roots of the first `python3` in some folders: as its name says, and as the file behind it does.
+fn python_roots(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let Some(python) = folders.iter().map(|f| f.join("python3")).find(|p| p.exists()) else { return Vec::new() };
+    let real = python.canonicalize().ok();
+    let root = |program: &Path| program.parent()?.parent().map(Path::to_path_buf);
+    [Some(python), real].into_iter().flatten().filter_map(|p| root(&p)).collect()
 }
 
 impl Default for Config {
@@ -80,6 +122,7 @@ impl Default for Config {
             log: Vec::new(),
             dump: None,
             cache: None,
+            cuda: CudaConfig::default(),
         }
     }
 }
@@ -87,7 +130,7 @@ impl Default for Config {
 impl Config {
     /// Defaults, changed by `FUSELINE_NOFUSE`, `FUSELINE_DEVICE` (`cpu`, `cuda` or `cuda:N`), `FUSELINE_THREADS`, `FUSELINE_FUEL`, `FUSELINE_LOG`,
     /// `FUSELINE_DUMP`, `FUSELINE_NUMERICS` (`eager` or `wide`) and `FUSELINE_CACHE` (a folder, or `0` for none; unset, the folder
-    /// `fuseline` of the user's cache folder, `XDG_CACHE_HOME` or `~/.cache`).
+    /// `fuseline` of the user's cache folder, `XDG_CACHE_HOME` or `~/.cache`), and what [`CudaConfig::from_env`] reads.
     ///
     /// # Errors
     /// A variable that does not parse.
@@ -121,6 +164,7 @@ impl Config {
             Some("wide") => Numerics::Wide,
             Some(v) => return Err(Error::invalid(format!("FUSELINE_NUMERICS={v}: use eager or wide"))),
         };
+        c.cuda = CudaConfig::from_env();
         Ok(c)
     }
 

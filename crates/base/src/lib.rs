@@ -8,7 +8,7 @@ mod hash;
 mod recent;
 mod remark;
 
-pub use config::{Config, DeviceId, LOG_TOPICS, Numerics};
+pub use config::{Config, CudaConfig, DeviceId, LOG_TOPICS, Numerics};
 pub use error::{Error, ErrorKind, Result};
 pub use hash::{HashMap, HashSet, StableHasher, stable_hash};
 pub use recent::Recent;

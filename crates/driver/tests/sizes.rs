@@ -42,7 +42,7 @@ fn frozen_panels_serve_all_sizes_and_executables() {
     let first = compile(&module, &config(3)).unwrap();
     let sizes = [1, 2, 3, 5, 7, 8, 16, 33, 64, 100, 200];
     sizes.iter().for_each(|&n| run(&first, n));
-    let after = first.device().panels();
+    let after = first.device().as_cpu().unwrap().panels();
     assert!((1..=2).contains(&after.packed), "as rows and as columns at most, packed {} times", after.packed);
     assert!(after.bytes >= K * N * 4);
     let second = compile(&module, &config(3)).unwrap();
@@ -50,14 +50,14 @@ fn frozen_panels_serve_all_sizes_and_executables() {
     for e in [&second, &eager] {
         sizes.iter().for_each(|&n| run(e, n));
     }
-    assert_eq!(first.device().panels(), after);
+    assert_eq!(first.device().as_cpu().unwrap().panels(), after);
     let other = product();
     run(&compile(&other, &config(3)).unwrap(), 64);
-    assert_eq!(first.device().panels().packed, after.packed + 1, "other data is packed on its own");
+    assert_eq!(first.device().as_cpu().unwrap().panels().packed, after.packed + 1, "other data is packed on its own");
     let (device, panels) = (second.device().clone(), after.bytes);
-    assert_eq!(device.panels().bytes, panels, "the other module's panels went with it");
+    assert_eq!(device.as_cpu().unwrap().panels().bytes, panels, "the other module's panels went with it");
     drop((first, second, eager));
-    assert_eq!(device.panels().bytes, 0);
+    assert_eq!(device.as_cpu().unwrap().panels().bytes, 0);
 }
 
 #[test]
@@ -68,6 +68,6 @@ fn sizes_beyond_the_cap_leave_in_order_of_use() {
         run(&e, 1);
     }
     assert_eq!(e.ready_sizes(), 32);
-    assert!(e.device().panels().packed <= 2, "panels outlive the sizes that packed them");
+    assert!(e.device().as_cpu().unwrap().panels().packed <= 2, "panels outlive the sizes that packed them");
     run(&e, 2);
 }

@@ -19,6 +19,8 @@ pub use gemm::{Gemm, PackSource};
 pub use nest::{Nest, Sequence, Stage, TileAxis};
 pub use verify::verify;
 
+use std::sync::Arc;
+
 use scalar::DType;
 
 /// How a program uses a buffer argument.
@@ -61,6 +63,34 @@ pub enum Program {
     Tile(TileProgram),
     /// On an NVIDIA GPU.
     Cuda(CudaProgram),
+}
+
+impl Program {
+    /// Kernel name.
+    pub fn name(&self) -> &str {
+        match self {
+            Program::Tile(p) => &p.name,
+            Program::Cuda(p) => &p.name,
+        }
+    }
+}
+
+impl From<TileProgram> for Program {
+    fn from(program: TileProgram) -> Program {
+        Program::Tile(program)
+    }
+}
+
+impl From<Arc<TileProgram>> for Program {
+    fn from(program: Arc<TileProgram>) -> Program {
+        Program::Tile(Arc::unwrap_or_clone(program))
+    }
+}
+
+impl From<CudaProgram> for Program {
+    fn from(program: CudaProgram) -> Program {
+        Program::Cuda(program)
+    }
 }
 
 /// A program for the CPU.

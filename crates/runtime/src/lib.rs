@@ -1,10 +1,13 @@
-//! CPU device: memory, threads, the tile VM and its GEMM.
+//! Devices: the CPU (memory, threads, the tile VM and its GEMM), and NVIDIA GPUs.
 //!
-//! It takes tile programs, pointers and numbers, and knows nothing of graphs. All `unsafe` code of the workspace lives here and in `simd`.
+//! It takes programs, pointers and numbers, and knows nothing of graphs. All `unsafe` code of the workspace lives here and in `simd`.
 
 mod cpu;
+pub mod cuda;
+mod device;
 mod memory;
 
 pub use cpu::vm::{CheckSink, PreparedNest, ULP, prepare_nest, run_nests};
-pub use cpu::{Arg, Caches, Ceilings, Device, PanelStats, Prepared, Rates, Task, ThreadPool, isa, measure, model};
+pub use cpu::{Caches, Ceilings, Cpu, PanelStats, Rates, Task, ThreadPool, isa, measure, model};
+pub use device::{Arg, Device, Prepared};
 pub use memory::{Array, Buffer, Owner, Pool, PoolStats};

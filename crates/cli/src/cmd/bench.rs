@@ -132,7 +132,7 @@ fn document(session: &Session, contenders: [(&Contender, &Times); 2]) -> Value {
         "version": json::VERSION,
         "model": session.model.graph().name,
         "dims": dims,
-        "threads": contenders[0].0.exe.device().threads().threads(),
+        "threads": contenders[0].0.exe.device().as_cpu().map(|cpu| cpu.threads().threads()),
         "runs": f.all.len(),
         "fused": fused,
         "eager": eager,

@@ -7,8 +7,9 @@ use base::Result;
 use program::{Access, Affine, Body, Gemm, Instr, PackSource, Param, Phase, RegDecl, TileProgram, Ty};
 use scalar::DType;
 
-use super::device::{Arg, Device};
+use super::device::Cpu;
 use super::threads::ThreadPool;
+use crate::device::Arg;
 
 /// Cache sizes in bytes: first and second level of one core, third level of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +115,7 @@ pub fn measure(threads: usize) -> Result<Ceilings> {
 }
 
 fn measure_rates(threads: usize, caches: Caches) -> Result<Rates> {
-    let device = Device::cpu(threads);
+    let device = Cpu::new(threads);
     let bytes = (2 * caches.l3).clamp(32 << 20, 256 << 20);
     let buffers = [device.pool().alloc(bytes)?, device.pool().alloc(bytes)?];
     let [from, to] = [0, 1].map(|i| buffers[i].as_ptr() as usize);
@@ -155,7 +156,7 @@ fn read_all(words: &[u64]) {
 }
 
 /// GFLOP/s of a square product.
-fn gemm_rate(device: &Device) -> Result<f64> {
+fn gemm_rate(device: &Cpu) -> Result<f64> {
     const N: usize = 768;
     let prepared = device.prepare(square(N as i64))?;
     let buffer = device.pool().alloc(3 * N * N * 4)?;

@@ -1,4 +1,4 @@
-//! The device: memory, threads, and launching of programs.
+//! The CPU as a device: memory, threads, and launching of programs.
 
 use std::sync::Arc;
 
@@ -11,47 +11,21 @@ use super::gemm::{PanelStats, PanelStore, PreparedGemm};
 use super::launch::Launch;
 use super::threads::ThreadPool;
 use super::vm::{CheckSink, PreparedNest, prepare_nest, run_nests};
+use crate::device::Arg;
 use crate::memory::{Buffer, Pool};
 
 /// A CPU with its pool of memory and of threads. Any number of threads may launch on one device at the same time.
 #[derive(Debug)]
-pub struct Device {
+pub struct Cpu {
     pool: Pool,
     threads: ThreadPool,
     caches: Caches,
     panels: PanelStore,
 }
 
-/// An argument of a launch: where a parameter's first element lies.
-#[derive(Clone, Copy, Debug)]
-pub struct Arg<'a> {
-    /// Memory.
-    pub buffer: &'a Buffer,
-    /// Position of the first element in bytes.
-    pub offset_bytes: usize,
-    owner: Option<&'a Arc<Buffer>>,
-}
-
-impl<'a> Arg<'a> {
-    /// An argument at a byte offset.
-    pub fn at(buffer: &'a Buffer, offset_bytes: usize) -> Arg<'a> {
-        Arg { buffer, offset_bytes, owner: None }
-    }
-    /// An argument that the device may hold beyond the launch: what it packs of frozen ones serves other programs too.
-    pub fn shared(buffer: &'a Arc<Buffer>, offset_bytes: usize) -> Arg<'a> {
-        Arg { buffer, offset_bytes, owner: Some(buffer) }
-    }
-}
-
-impl<'a> From<&'a Buffer> for Arg<'a> {
-    fn from(buffer: &'a Buffer) -> Self {
-        Arg::at(buffer, 0)
-    }
-}
-
 /// A program that is ready to launch; it may be launched from several threads at once.
-pub struct Prepared {
-    program: Arc<TileProgram>,
+pub(crate) struct Prepared {
+    program: TileProgram,
     phases: Vec<PreparedPhase>,
 }
 
@@ -62,11 +36,11 @@ enum PreparedPhase {
 
 impl Prepared {
     /// The program.
-    pub fn program(&self) -> &TileProgram {
+    pub(crate) fn program(&self) -> &TileProgram {
         &self.program
     }
     /// Bytes of panels that frozen operands keep since their first launch.
-    pub fn packed_bytes(&self) -> usize {
+    pub(crate) fn packed_bytes(&self) -> usize {
         let bytes = |phase: &PreparedPhase| if let PreparedPhase::Gemm(g) = phase { g.packed_bytes() } else { 0 };
         self.phases.iter().map(bytes).sum()
     }
@@ -78,18 +52,18 @@ impl std::fmt::Debug for Prepared {
     }
 }
 
-impl Device {
+impl Cpu {
     /// The CPU with a number of threads, the caller's included; 0 means one per core.
-    pub fn cpu(threads: usize) -> Arc<Device> {
-        Arc::new(Device {
+    pub(crate) fn new(threads: usize) -> Cpu {
+        Cpu {
             pool: Pool::new(),
             threads: ThreadPool::new(threads),
             caches: Caches::of_this_machine(),
             panels: PanelStore::default(),
-        })
+        }
     }
     /// Its memory.
-    pub fn pool(&self) -> &Pool {
+    pub(crate) fn pool(&self) -> &Pool {
         &self.pool
     }
     /// What it packed and keeps of frozen operands.
@@ -105,8 +79,7 @@ impl Device {
     ///
     /// # Errors
     /// A program that breaks an invariant.
-    pub fn prepare(&self, program: impl Into<Arc<TileProgram>>) -> Result<Prepared> {
-        let program = program.into();
+    pub(crate) fn prepare(&self, program: TileProgram) -> Result<Prepared> {
         program::verify(&program)?;
         let phase = |phase: &Phase| -> Result<PreparedPhase> {
             Ok(match phase {
@@ -127,19 +100,19 @@ impl Device {
     ///
     /// # Errors
     /// Arguments that do not fit the parameters, a failed run-time check, or out of memory for packed operands.
-    pub fn launch(&self, prepared: &Prepared, args: &[Arg<'_>]) -> Result<()> {
-        let program = &*prepared.program;
+    pub(crate) fn launch(&self, prepared: &Prepared, args: &[Arg<'_>]) -> Result<()> {
+        let program = &prepared.program;
         self.run(prepared, args).map_err(|e| e.context(format!("kernel {}", program.name)))
     }
 
     fn run(&self, prepared: &Prepared, args: &[Arg<'_>]) -> Result<()> {
-        let program = &*prepared.program;
+        let program = &prepared.program;
         if args.len() != program.params.len() {
             return Err(Error::internal(format!("{} arguments for {} parameters", args.len(), program.params.len())));
         }
         let pointer = |(param, arg): (&Param, &Arg<'_>)| argument(param, arg);
         let params: SmallVec<[*mut u8; 16]> = program.params.iter().zip(args).map(pointer).collect::<Result<_>>()?;
-        let owners: SmallVec<[Option<&Arc<Buffer>>; 16]> = args.iter().map(|a| a.owner).collect();
+        let owners: SmallVec<[Option<&Arc<Buffer>>; 16]> = args.iter().map(|a| a.owner()).collect();
         let sink = CheckSink::new();
         let (threads, pool, panels) = (&self.threads, &self.pool, &self.panels);
         let launch = Launch { params: &params, threads, pool, sink: &sink, panels, owners: &owners };

@@ -8,6 +8,7 @@ mod threads;
 pub(crate) mod vm;
 
 pub use ceilings::{Caches, Ceilings, Rates, isa, measure, model};
-pub use device::{Arg, Device, Prepared};
+pub use device::Cpu;
+pub(crate) use device::Prepared;
 pub use gemm::PanelStats;
 pub use threads::{Task, ThreadPool};

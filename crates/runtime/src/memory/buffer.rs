@@ -85,6 +85,10 @@ impl Buffer {
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
     }
+    /// Whether it is memory of a GPU, whose address the host cannot follow.
+    pub fn is_on_gpu(&self) -> bool {
+        false
+    }
     /// False for foreign memory, which no program may write.
     pub fn is_writable(&self) -> bool {
         !matches!(self.storage, Storage::Foreign { .. })
@@ -112,6 +116,22 @@ impl Buffer {
         self.check(offset, into.len())?;
         // SAFETY: as in `write`.
         unsafe { std::ptr::copy(self.as_ptr().add(offset), into.as_mut_ptr(), into.len()) };
+        Ok(())
+    }
+
+    /// Copies bytes of another buffer, or of this one; either may be a GPU's. Among buffers of a GPU the copy runs in stream
+    /// order, after what was launched before.
+    ///
+    /// # Errors
+    /// A range outside its buffer, or this buffer is foreign.
+    pub fn copy_from(&self, offset: usize, source: &Buffer, source_offset: usize, bytes: usize) -> Result<()> {
+        if !self.is_writable() {
+            return Err(Error::invalid("buffer is read-only: it borrows foreign memory"));
+        }
+        self.check(offset, bytes)?;
+        source.check(source_offset, bytes)?;
+        // SAFETY: both ranges were checked, and may overlap; concurrent use is excluded by contract.
+        unsafe { std::ptr::copy(source.as_ptr().add(source_offset), self.as_ptr().add(offset), bytes) };
         Ok(())
     }
 

@@ -34,6 +34,10 @@ impl<K: PartialEq + Clone, V> Recent<K, V> {
     pub fn last(&self) -> Option<(K, Arc<V>)> {
         self.entries().last().cloned()
     }
+    /// Whether there is a value of a key.
+    pub fn contains(&self, key: &K) -> bool {
+        self.entries().iter().any(|(k, _)| k == key)
+    }
     /// The value of a key, made without holding the lock if there is none.
     ///
     /// # Errors

@@ -46,6 +46,9 @@ pub(crate) struct ModelArgs {
     /// Seed of random inputs and zoo weights
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
+    /// Where it runs: cpu, cuda or cuda:N [default: FUSELINE_DEVICE, or cpu]
+    #[arg(long)]
+    pub(crate) device: Option<base::DeviceId>,
     /// Threads; 0 is one per core [default: FUSELINE_THREADS, or 0]
     #[arg(long)]
     pub(crate) threads: Option<usize>,

@@ -155,7 +155,7 @@ fn the_environment_logs_and_dumps() {
     };
     let (code, err) = run("FUSELINE_LOG", "passes,plan,kernels,source,remarks,timing");
     assert_eq!(code, Some(0), "{err}");
-    for part in ["1-graph.t", "3-prepared.t", "4-plan.txt", "5-kernels.txt", "tile programs n=128", "remarks", "simplify "] {
+    for part in ["1-graph.t", "3-prepared.t", "4-plan.txt", "5-kernels.txt", "programs n=128", "remarks", "simplify "] {
         assert!(err.contains(part), "{part}\n{err}");
     }
     let (code, err) = run("FUSELINE_LOG", "everything");

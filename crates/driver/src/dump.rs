@@ -9,7 +9,7 @@ use graph::Graph;
 
 use crate::compile::Compiled;
 use crate::executable::Executable;
-use crate::instance::{Instance, program_of};
+use crate::instance::{Instance, cuda_program_of, program_of};
 
 /// Characters of a model's name that its folder keeps.
 const NAME: usize = 40;
@@ -39,7 +39,7 @@ pub(crate) fn compiled(source: &Graph, compiled: &Compiled, config: &Config) -> 
     Ok(folder)
 }
 
-/// Shows the tile programs and remarks for one size tuple.
+/// Shows the programs and remarks for one size tuple.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -52,7 +52,7 @@ pub(crate) fn lowered(exe: &Executable, instance: &Instance) -> Result<()> {
     let at = if dims.is_empty() { String::new() } else { format!("-{}", file_name(&dims.join(","))) };
     let file = |name: &str| exe.dump.as_ref().map(|f| f.join(format!("{name}{at}.txt")));
     let title = |name: &str| format!("{} {name} {}", exe.source.name, dims.join(" "));
-    show("source", &title("tile programs"), file("6-programs"), config, &|| programs(exe, instance))?;
+    show("source", &title("programs"), file("6-programs"), config, &|| programs(exe, instance))?;
     let remarks = || {
         let sizes = fuse::Sizes::new(&exe.plan().graph.facts, instance.dims.clone());
         let edges = fuse::unfused(exe.plan(), &sizes, &exe.target, config);
@@ -101,7 +101,12 @@ fn file_name(text: &str) -> String {
 fn programs(exe: &Executable, instance: &Instance) -> String {
     let mut out = String::new();
     for kernel in &exe.plan().kernels {
-        let _ = match program_of(exe.plan(), kernel, &instance.dims, &exe.config) {
+        let program = if exe.device.is_cuda() {
+            cuda_program_of(exe.plan(), kernel, &instance.dims, &exe.config).map(|p| p.to_string())
+        } else {
+            program_of(exe.plan(), kernel, &instance.dims, &exe.config).map(|p| p.to_string())
+        };
+        let _ = match program {
             Ok(program) => writeln!(out, "{program}"),
             Err(e) => writeln!(out, "{}: {e}", kernel.name),
         };

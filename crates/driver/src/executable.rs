@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use base::{Config, Error, Recent, Remark, Result};
+use base::{Config, DeviceId, Error, Recent, Remark, Result};
 use fuse::{Kernel, Plan, Storage};
 use graph::{Graph, HostTensor, Module, NodeId, Op};
 use kernel::Target;
@@ -16,7 +16,7 @@ use crate::bound::{Unwatched, Watch};
 use crate::cache::{Cached, cached_passes};
 use crate::compile::Compiled;
 use crate::dump;
-use crate::host::{dense, to_array, to_host};
+use crate::host::{copy, dense, ready_to_read, to_array, to_host};
 use crate::instance::{Instance, Ready, ReadyStep, Shown, Sized, place, root};
 use crate::region::Regions;
 use crate::values::{Kept, Values};
@@ -47,13 +47,22 @@ pub struct Executable {
     pub(crate) dump: Option<PathBuf>,
 }
 
-/// Devices by thread count.
-static DEVICES: Mutex<BTreeMap<usize, Arc<Device>>> = Mutex::new(BTreeMap::new());
+/// Devices by name and thread count.
+static DEVICES: Mutex<BTreeMap<(DeviceId, usize), Arc<Device>>> = Mutex::new(BTreeMap::new());
 
-/// One device per thread count and process: executables share its memory and workers.
-fn shared_device(threads: usize) -> Arc<Device> {
+/// One device per name, thread count and process: executables share its memory and workers.
+fn shared_device(config: &Config) -> Result<Arc<Device>> {
+    let threads = if config.device == DeviceId::Cpu { config.threads } else { 0 };
     let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
-    devices.entry(threads).or_insert_with(|| Device::cpu(threads)).clone()
+    if let Some(device) = devices.get(&(config.device, threads)) {
+        return Ok(device.clone());
+    }
+    let device = match config.device {
+        DeviceId::Cpu => Device::cpu(threads),
+        DeviceId::Cuda(ordinal) => Device::cuda_with(ordinal, config)?,
+    };
+    devices.insert((config.device, threads), device.clone());
+    Ok(device)
 }
 
 /// The devices that executables of this process share.
@@ -63,8 +72,8 @@ pub fn devices() -> Vec<Arc<Device>> {
 
 impl Executable {
     pub(crate) fn new(module: &Module, config: &Config) -> Result<Executable> {
-        let target = Target::cpu();
-        let device = shared_device(config.threads);
+        let device = shared_device(config)?;
+        let target = if device.is_cuda() { Target::cuda() } else { Target::cpu() };
         let compiled = cached_passes(&module.graph, &BTreeMap::new(), &target, config)?;
         let mut frozen: Vec<Option<Array>> = vec![None; module.graph.inputs.len()];
         for f in &module.frozen {
@@ -146,7 +155,9 @@ impl Executable {
     /// Wrong count, dtype or shape; a failed guard; an index out of range; out of memory.
     pub fn run(&self, inputs: &[HostTensor]) -> Result<Vec<HostTensor>> {
         let arrays = inputs.iter().map(|t| to_array(self.device.pool(), t)).collect::<Result<Vec<_>>>()?;
-        self.run_arrays(&arrays)?.iter().map(to_host).collect()
+        let outputs = self.run_arrays(&arrays)?;
+        self.device.synchronize()?;
+        outputs.iter().map(to_host).collect()
     }
 
     /// Runs with arrays; outputs may be strided views, and may share memory with inputs that they show.
@@ -176,7 +187,7 @@ impl Executable {
         for (shown, to) in instance.outputs.iter().zip(outputs) {
             let from = self.shown(shown, &values)?;
             if !std::ptr::eq(from.buffer.as_ptr(), to.buffer.as_ptr()) || from.offset != to.offset {
-                to.buffer.write(to.offset_bytes(), &from.to_vec_bytes()?)?;
+                copy(&from, to)?;
             }
         }
         Ok(result)
@@ -236,7 +247,7 @@ impl Executable {
         self.check_inputs(inputs)?;
         let shapes: SmallVec<[&[usize]; 8]> = inputs.iter().map(|a| a.shape.as_slice()).collect();
         let instance = self.instance(dims, &shapes)?;
-        let given = self.given.iter().map(|&(node, n)| Ok((node, dense(self.device.pool(), &inputs[n])?)));
+        let given = self.given.iter().map(|&(node, n)| Ok((node, ready_to_read(&self.device, &inputs[n])?)));
         let given: Vec<(NodeId, Array)> = given.collect::<Result<_>>()?;
         let kept = match self.kept.get() {
             Some(kept) => kept,
@@ -322,7 +333,7 @@ impl Executable {
             }
             if let Some(dst) = made.copy_of {
                 let (from, to) = (self.array_of(dst, instance, values)?, values.get(made.root)?);
-                to.buffer.write(to.offset_bytes(), &from.to_vec_bytes()?)?;
+                copy(&from, to)?;
             }
         }
         Ok(())

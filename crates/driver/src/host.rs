@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Error, Result};
 use graph::HostTensor;
-use runtime::{Array, Buffer, Pool};
+use runtime::{Array, Buffer, Device, Pool};
 
 /// A host tensor as an array, without copying where its bytes are aligned.
 ///
@@ -30,4 +30,31 @@ pub(crate) fn dense(pool: &Pool, array: &Array) -> Result<Array> {
         return Ok(array.clone());
     }
     Array::from_bytes(pool, array.dtype, &array.shape, &array.to_vec_bytes()?)
+}
+
+/// Bytes to whose multiples programs of a GPU expect buffers to be aligned.
+const ALIGNMENT: usize = 16;
+
+/// The array itself if the device's programs can read it, else a copy: row-major, on the device, aligned.
+pub(crate) fn ready_to_read(device: &Device, array: &Array) -> Result<Array> {
+    let pool = device.pool();
+    if !device.is_cuda() {
+        return dense(pool, array);
+    }
+    let aligned = (array.buffer.as_ptr() as usize + array.offset_bytes()).is_multiple_of(ALIGNMENT);
+    if array.is_contiguous() && aligned && array.buffer.is_on_gpu() {
+        return Ok(array.clone());
+    }
+    let own = Array::contiguous(pool, array.dtype, &array.shape)?;
+    copy(array, &own)?;
+    Ok(own)
+}
+
+/// Copies an array's elements to a row-major one.
+pub(crate) fn copy(from: &Array, to: &Array) -> Result<()> {
+    if from.is_contiguous() {
+        let bytes = from.elements() * from.dtype.size();
+        return to.buffer.copy_from(to.offset_bytes(), &from.buffer, from.offset_bytes(), bytes);
+    }
+    to.buffer.write(to.offset_bytes(), &from.to_vec_bytes()?)
 }

@@ -7,7 +7,7 @@ use base::{Code, Config, ErrorKind, Recent, Remark, Result};
 use fuse::{Kernel, Plan, Step, Storage};
 use graph::NodeId;
 use lower::{Layout, Request};
-use program::{CudaProgram, TileProgram};
+use program::{CudaProgram, Program, TileProgram};
 use runtime::{Array, Device, Prepared};
 use scalar::{DType, Shape, Sym, Var};
 use smallvec::SmallVec;
@@ -153,11 +153,7 @@ impl Instance {
         device: &Device,
         config: &Config,
     ) -> Result<Instance> {
-        let ready = |(kernel, sized): (&Kernel, &Sized)| {
-            let key = sized.dims.iter().filter_map(|v| dims.get(v).copied()).collect();
-            sized.ready.get(&key, || ready(plan, kernel, &dims, device, config))
-        };
-        let kernels = plan.kernels.iter().zip(sized).map(ready).collect::<Result<Vec<_>>>()?;
+        let kernels = ready_all(plan, sized, &dims, device, config)?;
         let outputs = shown(plan, &dims)?;
         Ok(Instance { dims, kernels, outputs })
     }
@@ -168,44 +164,103 @@ impl Instance {
     }
 }
 
-fn ready(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>, device: &Device, config: &Config) -> Result<Ready> {
-    let outputs = made(plan, kernel, dims)?;
-    let (step, remark) = ready_step(plan, kernel, dims, device, config)?;
-    Ok(Ready { step, outputs, remark })
+/// What lowering made of a kernel.
+enum Lowered {
+    Step(ReadyStep, Option<Remark>),
+    /// To be prepared together with others.
+    Program { args: Vec<NodeId>, workspaces: Vec<usize> },
 }
 
-fn ready_step(
+/// Every kernel for some sizes; those that `sized` lacks are lowered, and then prepared together.
+fn ready_all(
+    plan: &Plan,
+    sized: &[Sized],
+    dims: &BTreeMap<Var, i64>,
+    device: &Device,
+    config: &Config,
+) -> Result<Vec<Arc<Ready>>> {
+    let keys: Vec<SmallVec<[i64; 4]>> =
+        sized.iter().map(|s| s.dims.iter().filter_map(|v| dims.get(v).copied()).collect()).collect();
+    let mut programs = Vec::new();
+    let mut lowered = Vec::new();
+    for ((kernel, sized), key) in plan.kernels.iter().zip(sized).zip(&keys) {
+        let missing = !sized.ready.contains(key);
+        lowered.push(missing.then(|| lower(plan, kernel, dims, device, config, &mut programs)).transpose()?);
+    }
+    let mut prepared = device.prepare_all(programs).into_iter();
+    let kernels = plan.kernels.iter().zip(sized).zip(keys.iter().zip(lowered));
+    let ready = |((kernel, sized), (key, lowered)): ((&Kernel, &Sized), (&SmallVec<[i64; 4]>, Option<Lowered>))| {
+        let lowered = match lowered {
+            Some(Lowered::Program { args, workspaces }) => {
+                let prepared = prepared.next().ok_or_else(|| base::Error::internal("a program that was not prepared"))?;
+                Some(step(kernel, prepared, args, workspaces)?)
+            }
+            Some(Lowered::Step(step, remark)) => Some((step, remark)),
+            None => None,
+        };
+        sized.ready.get(key, || {
+            let outputs = made(plan, kernel, dims)?;
+            let (step, remark) = lowered.ok_or_else(|| base::Error::internal("a kernel's sizes were forgotten meanwhile"))?;
+            Ok(Ready { step, outputs, remark })
+        })
+    };
+    kernels.map(ready).collect()
+}
+
+/// Lowers a kernel; its program, if it has one, joins `programs`.
+fn lower(
     plan: &Plan,
     kernel: &Kernel,
     dims: &BTreeMap<Var, i64>,
     device: &Device,
     config: &Config,
-) -> Result<(ReadyStep, Option<Remark>)> {
+    programs: &mut Vec<Program>,
+) -> Result<Lowered> {
     if let Step::Opaque(node) = kernel.step {
-        return Ok((ReadyStep::Opaque(node), None));
+        return Ok(Lowered::Step(ReadyStep::Opaque(node), None));
     }
     let args: Vec<NodeId> = kernel.step.args(&plan.graph).into_iter().map(|v| root(plan, v)).collect();
-    let lowered = program_of(plan, kernel, dims, config).and_then(|p| {
-        program::verify(&p)?;
-        Ok(p)
-    });
-    match lowered {
-        Ok(program) if program.phases.is_empty() => Ok((ReadyStep::Nothing, None)),
+    let program = if device.is_cuda() {
+        cuda_program_of(plan, kernel, dims, config).map(Program::Cuda)
+    } else {
+        program_of(plan, kernel, dims, config).map(Program::Tile)
+    };
+    match program {
+        Ok(program) if program.is_empty() => Ok(Lowered::Step(ReadyStep::Nothing, None)),
         Ok(program) => {
-            let workspaces = program.params[args.len()..].iter().map(|p| p.elements as usize * p.dtype.size()).collect();
-            Ok((ReadyStep::Program { prepared: device.prepare(program)?, args, workspaces }, None))
+            let workspaces = program.params()[args.len()..].iter().map(|p| p.elements as usize * p.dtype.size()).collect();
+            programs.push(program);
+            Ok(Lowered::Program { args, workspaces })
         }
-        Err(e) if e.kind == ErrorKind::Unsupported => {
-            let remark = Remark {
-                code: Code::Fallback,
-                pass: "lower",
-                places: vec![kernel.name.clone()],
-                message: format!("{e}; the interpreter runs it"),
-                bytes: 0,
-                hint: "report the graph: fuseline opt prints it".into(),
-            };
-            Ok((ReadyStep::Interpret, Some(remark)))
-        }
+        Err(e) if e.kind == ErrorKind::Unsupported => Ok(interpreted(kernel, &e)),
+        Err(e) => Err(e.context(kernel.name.clone())),
+    }
+}
+
+fn interpreted(kernel: &Kernel, why: &base::Error) -> Lowered {
+    let remark = Remark {
+        code: Code::Fallback,
+        pass: "lower",
+        places: vec![kernel.name.clone()],
+        message: format!("{why}; the interpreter runs it"),
+        bytes: 0,
+        hint: "report the graph: fuseline opt prints it".into(),
+    };
+    Lowered::Step(ReadyStep::Interpret, Some(remark))
+}
+
+fn step(
+    kernel: &Kernel,
+    prepared: Result<Prepared>,
+    args: Vec<NodeId>,
+    workspaces: Vec<usize>,
+) -> Result<(ReadyStep, Option<Remark>)> {
+    match prepared {
+        Ok(prepared) => Ok((ReadyStep::Program { prepared, args, workspaces }, None)),
+        Err(e) if e.kind == ErrorKind::Unsupported => match interpreted(kernel, &e) {
+            Lowered::Step(step, remark) => Ok((step, remark)),
+            Lowered::Program { .. } => Err(e),
+        },
         Err(e) => Err(e.context(kernel.name.clone())),
     }
 }

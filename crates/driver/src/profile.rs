@@ -2,24 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base::Result;
 use graph::HostTensor;
+use runtime::Device;
 
 use crate::bound::Watch;
 use crate::executable::Executable;
 use crate::host::to_array;
 
-/// Times of each kernel.
-struct Stopwatch(Mutex<Vec<Vec<Duration>>>);
+/// Times of each kernel, by the device's clock.
+struct Stopwatch<'a> {
+    device: &'a Device,
+    times: Mutex<Vec<Vec<Duration>>>,
+}
 
-impl Watch for Stopwatch {
+impl Watch for Stopwatch<'_> {
     fn kernel(&self, index: usize, run: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-        let start = Instant::now();
-        run()?;
-        let took = start.elapsed();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)[index].push(took);
+        let took = self.device.time(run)?;
+        self.times.lock().unwrap_or_else(PoisonError::into_inner)[index].push(took);
         Ok(())
     }
 }
@@ -31,7 +33,8 @@ impl Executable {
     /// As [`Executable::run`].
     pub fn profile(&self, inputs: &[HostTensor], runs: usize) -> Result<Vec<Duration>> {
         let arrays = inputs.iter().map(|t| to_array(self.device.pool(), t)).collect::<Result<Vec<_>>>()?;
-        let watch = Stopwatch(Mutex::new(vec![Vec::with_capacity(runs); self.compiled.plan.kernels.len()]));
+        let times = Mutex::new(vec![Vec::with_capacity(runs); self.compiled.plan.kernels.len()]);
+        let watch = Stopwatch { device: &self.device, times };
         for _ in 0..runs.max(1) {
             let (instance, mut values) = self.start(&BTreeMap::new(), &arrays)?;
             self.run_kernels(&instance, &mut values, &watch)?;
@@ -40,6 +43,6 @@ impl Executable {
             t.sort_unstable();
             t.get(t.len() / 2).copied().unwrap_or_default()
         };
-        Ok(watch.0.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().map(median).collect())
+        Ok(watch.times.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().map(median).collect())
     }
 }

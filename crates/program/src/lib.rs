@@ -73,6 +73,20 @@ impl Program {
             Program::Cuda(p) => &p.name,
         }
     }
+    /// Buffer arguments, workspaces included.
+    pub fn params(&self) -> &[Param] {
+        match self {
+            Program::Tile(p) => &p.params,
+            Program::Cuda(p) => &p.params,
+        }
+    }
+    /// Whether nothing runs.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Program::Tile(p) => p.phases.is_empty(),
+            Program::Cuda(p) => p.steps.is_empty(),
+        }
+    }
 }
 
 impl From<TileProgram> for Program {

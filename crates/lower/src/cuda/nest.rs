@@ -7,8 +7,8 @@ use base::{HashMap, Result};
 use kernel::{AxisSet, ValueId};
 
 use super::print::{Held, Print, Shared};
-use super::schedule::{Schedule, schedule};
 use super::scalar::stored;
+use super::schedule::{Schedule, schedule};
 use crate::flat::{Flat, FlatDef, Root};
 use crate::lin::Lin;
 use crate::partial::{Block, Partial, Unit};
@@ -51,7 +51,8 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
         shared,
     };
     let plan = order.plan();
-    let nest = Nest { flat, block: unit.block.as_ref(), partials, order, plan, s: schedule, p: print, guard: None, kept: Vec::new() };
+    let nest =
+        Nest { flat, block: unit.block.as_ref(), partials, order, plan, s: schedule, p: print, guard: None, kept: Vec::new() };
     nest.run()
 }
 
@@ -59,7 +60,10 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
 fn needs_wide(flat: &Flat) -> bool {
     let mut wide = flat.order.iter().try_fold(1i64, |n, &a| n.checked_mul(flat.extents[a].max(1))).is_none_or(|n| n > 1 << 30);
     flat.for_each_lin(&mut |e| {
-        let affine = Lin { base: e.base, terms: e.terms.iter().filter(|(a, _)| matches!(a, crate::lin::Atom::Axis(_))).cloned().collect() };
+        let affine = Lin {
+            base: e.base,
+            terms: e.terms.iter().filter(|(a, _)| matches!(a, crate::lin::Atom::Axis(_))).cloned().collect(),
+        };
         let (least, most) = affine.range(flat);
         wide |= least < -(1 << 30) || most > 1 << 30;
     });
@@ -93,7 +97,13 @@ impl Nest<'_, '_> {
             let _ = writeln!(text, "{ty}* p{arg} = ({ty}*)w[{n}];");
         }
         for n in 0..self.p.numbers.len() {
-            let _ = writeln!(text, "const {} n{n} = ({})(i64)w[{}];", self.p.index_type(), self.p.index_type(), self.p.args.len() + n);
+            let _ = writeln!(
+                text,
+                "const {} n{n} = ({})(i64)w[{}];",
+                self.p.index_type(),
+                self.p.index_type(),
+                self.p.args.len() + n
+            );
         }
         let _ = writeln!(text, "constexpr int V = {};", self.s.lanes);
         if self.p.out.contains("scratch") {
@@ -195,13 +205,18 @@ impl Nest<'_, '_> {
         let ty = self.p.index_type();
         let unroll = self.s.unroll;
         let simple = |v: ValueId| matches!(&self.flat.value(v).def, FlatDef::Load { .. }) && self.flat.operands(v).is_empty();
-        let loads: Vec<ValueId> = (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize] && simple(v)).collect();
+        let loads: Vec<ValueId> =
+            (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize] && simple(v)).collect();
         for &v in &loads {
             let FlatDef::Load { arg, .. } = self.flat.value(v).def else { continue };
             let count = if self.p.varies(self.flat.value(v).free) { "V" } else { "1" };
             let _ = writeln!(self.p.out, "Vec<{}, {count}> h{v}[{unroll}];", stored(self.p.shared.dtypes[arg]));
         }
-        let head = format!("UNROLL for (int u = 0; u < {unroll}; ++u) {{\n{ty} q = ({ty})block * {} + u * {} + x;", self.s.points * unroll, self.s.points);
+        let head = format!(
+            "UNROLL for (int u = 0; u < {unroll}; ++u) {{\n{ty} q = ({ty})block * {} + u * {} + x;",
+            self.s.points * unroll,
+            self.s.points
+        );
         let test = if whole { String::new() } else { format!("if (q < {total}) ") };
         for phase in 0..2 {
             self.p.line(&head);
@@ -367,7 +382,11 @@ impl Nest<'_, '_> {
         }
         let threads = self.s.threads();
         let each = if at.is_empty() { "" } else { "LANES(j) " };
-        let call = if stride == 1 { format!("across<{count}, {threads}>") } else { format!("across_strided<{count}, {stride}, {threads}>") };
+        let call = if stride == 1 {
+            format!("across<{count}, {threads}>")
+        } else {
+            format!("across_strided<{count}, {stride}, {threads}>")
+        };
         let _ = writeln!(self.p.out, "{each}{name}{at} = {call}({name}{at}, scratch);");
     }
 
@@ -491,7 +510,8 @@ impl Nest<'_, '_> {
         let reachable = self.order.reachable(roots);
         let is_scan = |v: &ValueId| matches!(self.flat.value(*v).def, FlatDef::Scan { .. }) && !self.p.have.contains_key(v);
         let scans: Vec<ValueId> = reachable.iter().copied().filter(is_scan).collect();
-        let reductions: Vec<ValueId> = roots.iter().filter_map(|r| if let Root::Value(v) = r { Some(*v) } else { None }).collect();
+        let reductions: Vec<ValueId> =
+            roots.iter().filter_map(|r| if let Root::Value(v) = r { Some(*v) } else { None }).collect();
         let own: Vec<ValueId> = reductions.into_iter().filter(|v| !self.partials.iter().any(|p| p.value == *v)).collect();
         for &v in own.iter().chain(&scans) {
             let ty = self.p.state_type(v)?;

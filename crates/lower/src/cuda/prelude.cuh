@@ -37,6 +37,22 @@ template<class T, int V> struct alignas(alignment(sizeof(T) * V)) Vec { T x[V]; 
 template<class T, int V, class P> DEV Vec<T, V> load(const T* base, P at) { return *reinterpret_cast<const Vec<T, V>*>(base + at); }
 template<class T, int V, class P> DEV void store(T* base, P at, const Vec<T, V>& v) { *reinterpret_cast<Vec<T, V>*>(base + at) = v; }
 
+// Stored elements of registers; two f16 or bf16 at once.
+DEV u32 pair(f16, float a, float b) { u32 r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
+DEV u32 pair(bf16, float a, float b) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
+template<class T> struct Packs { static constexpr bool pairs = false; };
+template<> struct Packs<f16> { static constexpr bool pairs = true; };
+template<> struct Packs<bf16> { static constexpr bool pairs = true; };
+template<class T, int V, class R> DEV Vec<T, V> packed(const R (&x)[V]) {
+    Vec<T, V> r;
+    if constexpr (Packs<T>::pairs && V % 2 == 0) {
+        UNROLL for (int i = 0; i < V / 2; ++i) reinterpret_cast<u32*>(&r)[i] = pair(T(), x[2 * i], x[2 * i + 1]);
+    } else {
+        UNROLL for (int i = 0; i < V; ++i) r.x[i] = Down<T>::of(x[i]);
+    }
+    return r;
+}
+
 template<class I> DEV bool within(I x, i64 n) { return x >= 0 && (i64)x < n; }
 DEV i64 floor_div(i64 a, i64 b) { i64 q = a / b; return q - (a % b != 0 && ((a % b < 0) != (b < 0))); }
 DEV i64 floor_mod(i64 a, i64 b) { i64 r = a % b; return r + (r != 0 && ((r < 0) != (b < 0)) ? b : 0); }

@@ -236,15 +236,7 @@ impl Print<'_, '_> {
     }
 
     /// Reads the elements of a load into a variable.
-    pub(crate) fn read(
-        &mut self,
-        v: ValueId,
-        raw: &str,
-        arg: usize,
-        index: &Lin,
-        when: &[FlatCond],
-        fill: Scalar,
-    ) -> Result<()> {
+    pub(crate) fn read(&mut self, v: ValueId, raw: &str, arg: usize, index: &Lin, when: &[FlatCond], fill: Scalar) -> Result<()> {
         let lanes = self.varies(self.flat.value(v).free);
         let pointer = self.pointer(arg);
         let ty = stored(self.shared.dtypes[arg]);
@@ -289,7 +281,11 @@ impl Print<'_, '_> {
         let test = if tests.is_empty() { String::new() } else { format!("if ({}) ", tests.join(" && ")) };
         if lanes && !lane_wise {
             let name = format!("s{}_{}", s.arg, self.out.len());
-            let _ = writeln!(self.out, "Vec<{ty}, V> {name}; LANES(j) {name}.x[j] = Down<{ty}>::of({});", value.at());
+            if value.lanes {
+                let _ = writeln!(self.out, "const Vec<{ty}, V> {name} = packed<{ty}>({});", value.text);
+            } else {
+                let _ = writeln!(self.out, "Vec<{ty}, V> {name}; LANES(j) {name}.x[j] = Down<{ty}>::of({});", value.text);
+            }
             let _ = writeln!(self.out, "{test}store<{ty}, V>({pointer}, {at}, {name});");
             return Ok(());
         }

@@ -2,6 +2,7 @@
 //!
 //! * `schedule`: how points are dealt to threads
 //! * `nest`: loops, stages, merging over threads
+//! * `tiled`: reading along one axis and writing along another
 //! * `print`, `scalar`: values as statements and expressions
 //! * `product`: matrix products that the library computes
 //!
@@ -13,6 +14,7 @@ mod print;
 mod product;
 mod scalar;
 mod schedule;
+mod tiled;
 
 use std::fmt::Write as _;
 

@@ -8,6 +8,7 @@ use kernel::{AxisSet, ValueId};
 
 use super::print::{Held, Print, Shared};
 use super::scalar::stored;
+use super::tiled::{self, Turn, turn};
 use super::schedule::{Schedule, schedule};
 use crate::flat::{Flat, FlatDef, Root};
 use crate::lin::Lin;
@@ -33,9 +34,13 @@ pub(crate) struct Body {
 /// Prints a nest.
 pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     let flat = &unit.flat;
-    let schedule = schedule(flat, unit.block.as_ref(), shared.dtypes);
+    let mut schedule = schedule(flat, unit.block.as_ref(), shared.dtypes);
     let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
     let order = Stages::new(flat, partials);
+    let turn = if unit.block.is_none() { turn(flat, &schedule, &order.needed, shared) } else { None };
+    if turn.is_some() {
+        schedule = Schedule { points: tiled::THREADS, unroll: 1, ..schedule };
+    }
     let has_lanes = schedule.lanes > 1 && schedule.vector.is_some_and(|v| !flat.inner.has(v));
     let print = Print {
         flat,
@@ -53,7 +58,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     let plan = order.plan();
     let nest =
         Nest { flat, block: unit.block.as_ref(), partials, order, plan, s: schedule, p: print, guard: None, kept: Vec::new() };
-    nest.run()
+    nest.run(turn.as_ref())
 }
 
 /// Whether some index or number of points does not fit 32 bits.
@@ -70,14 +75,14 @@ fn needs_wide(flat: &Flat) -> bool {
     wide
 }
 
-struct Nest<'a, 'b> {
-    flat: &'a Flat,
+pub(crate) struct Nest<'a, 'b> {
+    pub(crate) flat: &'a Flat,
     block: Option<&'a Block>,
     partials: &'a [Partial],
     order: Stages<'a>,
     plan: Plan,
-    s: Schedule,
-    p: Print<'a, 'b>,
+    pub(crate) s: Schedule,
+    pub(crate) p: Print<'a, 'b>,
     /// Condition under which a thread's point exists.
     guard: Option<String>,
     /// Partial reductions whose state varies over inner points, with the set that they vary over.
@@ -85,10 +90,11 @@ struct Nest<'a, 'b> {
 }
 
 impl Nest<'_, '_> {
-    fn run(mut self) -> Result<Body> {
-        let blocks = match self.block {
-            Some(block) => self.walk(block)?,
-            None => self.points()?,
+    fn run(mut self, turn: Option<&Turn>) -> Result<Body> {
+        let blocks = match (self.block, turn, self.s.vector) {
+            (Some(block), ..) => self.walk(block)?,
+            (None, Some(turn), Some(vector)) => self.tiles(turn, vector)?,
+            _ => self.points()?,
         };
         let threads = self.s.threads();
         let mut text = String::new();
@@ -114,7 +120,7 @@ impl Nest<'_, '_> {
     }
 
     /// Parallel axes that the grid covers, slowest first, the vector axis last.
-    fn grid_axes(&self) -> Vec<usize> {
+    pub(crate) fn grid_axes(&self) -> Vec<usize> {
         let walked = |a: usize| self.block.is_some_and(|b| b.axis == a || b.within.contains(&a) || b.block == a);
         let all = self.flat.order.iter().copied();
         self.vector_last(all.filter(|&a| !self.flat.inner.has(a) && self.flat.extents[a] > 1 && !walked(a)).collect())
@@ -135,7 +141,7 @@ impl Nest<'_, '_> {
     }
 
     /// Splits a number of chunks, in the variable `from`, into axes.
-    fn decompose(&mut self, from: &str, axes: &[usize]) {
+    pub(crate) fn decompose(&mut self, from: &str, axes: &[usize]) {
         let ty = self.p.index_type();
         let mut rest = from.to_owned();
         for (n, &axis) in axes.iter().enumerate().rev() {
@@ -408,7 +414,7 @@ impl Nest<'_, '_> {
     }
 
     /// The stages at one point.
-    fn stages(&mut self) -> Result<()> {
+    pub(crate) fn stages(&mut self) -> Result<()> {
         let plan = self.plan.clone();
         let outer = self.p.has_lanes;
         self.hold(&plan)?;

@@ -53,6 +53,16 @@ template<class T, int V, class R> DEV Vec<T, V> packed(const R (&x)[V]) {
     return r;
 }
 
+// Writes N elements to a tile's row, two of 16 bits or four of 8 at once.
+template<class T, int N> DEV void turn_in(T* to, const Vec<T, N>& from) {
+    constexpr int each = 4 / (int)sizeof(T);
+    if constexpr (each > 1 && N % each == 0) {
+        UNROLL for (int i = 0; i < N / each; ++i) reinterpret_cast<u32*>(to)[i] = reinterpret_cast<const u32*>(&from)[i];
+    } else {
+        UNROLL for (int i = 0; i < N; ++i) to[i] = from.x[i];
+    }
+}
+
 template<class I> DEV bool within(I x, i64 n) { return x >= 0 && (i64)x < n; }
 DEV i64 floor_div(i64 a, i64 b) { i64 q = a / b; return q - (a % b != 0 && ((a % b < 0) != (b < 0))); }
 DEV i64 floor_mod(i64 a, i64 b) { i64 r = a % b; return r + (r != 0 && ((r < 0) != (b < 0)) ? b : 0); }

@@ -89,6 +89,10 @@ impl Ticket {
         let (number, word) = context.launches.enroll(context, entry)?;
         Ok(Ticket { context: context.clone(), number, word })
     }
+    /// Whether it is a program of this context.
+    pub(crate) fn is_of(&self, context: &Arc<Context>) -> bool {
+        Arc::ptr_eq(&self.context, context)
+    }
     /// Remembers a launch.
     pub(crate) fn launched(&self) {
         let ring = &self.context.launches.ring;

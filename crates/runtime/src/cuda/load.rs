@@ -61,7 +61,7 @@ pub(crate) fn libraries(config: &CudaConfig) -> Result<Arc<Libraries>> {
 }
 
 /// The libraries as this process loaded them, or as they would be found now, without opening a GPU.
-pub fn describe(config: &CudaConfig) -> Vec<LibraryInfo> {
+pub(super) fn describe(config: &CudaConfig) -> Vec<LibraryInfo> {
     match libraries(config) {
         Ok(libraries) => libraries.found.clone(),
         Err(_) => Attempt::new(&places(config)).found,
@@ -71,16 +71,16 @@ pub fn describe(config: &CudaConfig) -> Vec<LibraryInfo> {
 static LOADED: Mutex<Option<Arc<Libraries>>> = Mutex::new(None);
 
 /// What could be loaded.
-struct Attempt {
+pub(super) struct Attempt {
     driver: Option<Driver>,
-    nvrtc: Option<Nvrtc>,
+    pub(super) nvrtc: Option<Nvrtc>,
     blas: Option<Blas>,
     /// The driver, the compiler, the products.
-    found: Vec<LibraryInfo>,
+    pub(super) found: Vec<LibraryInfo>,
 }
 
 impl Attempt {
-    fn new(places: &[Place]) -> Attempt {
+    pub(super) fn new(places: &[Place]) -> Attempt {
         let (driver, mut about_driver) = load(driver_files(places), "cuda", Driver::load);
         let version = driver.as_ref().map(Driver::version);
         about_driver.version = version.map(|(major, minor)| format!("{major}.{minor}"));

@@ -6,6 +6,8 @@
 
 mod algorithms;
 mod blas;
+#[cfg(test)]
+mod compiler_tests;
 mod context;
 mod driver;
 mod gpu;

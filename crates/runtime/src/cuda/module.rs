@@ -34,7 +34,7 @@ impl<'a> Source<'a> {
     }
 
     /// The binary, from the cache if it has it.
-    fn build(&self, compiler: &Nvrtc, cache: Option<&Stock>) -> Result<Compiled> {
+    pub(super) fn build(&self, compiler: &Nvrtc, cache: Option<&Stock>) -> Result<Compiled> {
         if let Some(found) = cache.and_then(|c| c.load(&self.key).ok()).and_then(|bytes| unpack(&bytes)) {
             return Ok(found);
         }

@@ -24,7 +24,9 @@ const ALIGNED: u64 = 16;
 pub(crate) struct Multiplier {
     pool: Pool,
     algorithms: Algorithms,
-    started: OnceLock<Result<Started>>,
+    started: OnceLock<Started>,
+    /// Held while it is started, which may fail and be tried again.
+    starting: Mutex<()>,
 }
 
 /// The library's state, and its workspace: everything runs on one stream, one product after the other.
@@ -67,25 +69,29 @@ fn blas(context: &Context) -> Result<&Blas> {
 
 impl Multiplier {
     pub(crate) fn new(pool: &Pool, cache: Option<&str>) -> Multiplier {
-        Multiplier { pool: pool.clone(), algorithms: Algorithms::new(cache), started: OnceLock::new() }
+        Multiplier { pool: pool.clone(), algorithms: Algorithms::new(cache), started: OnceLock::new(), starting: Mutex::default() }
     }
 
     /// Time that starting the library took, if it was started.
     pub(crate) fn time(&self) -> Option<Duration> {
-        Some(self.started.get()?.as_ref().ok()?.time)
+        Some(self.started.get()?.time)
     }
 
     fn started(&self, context: &Arc<Context>) -> Result<&Started> {
-        let start = || {
-            let begin = Instant::now();
-            context.enter()?;
-            let blas = blas(context)?;
-            let (workspace, mut handle) = (self.pool.alloc(WORKSPACE)?, null_mut());
-            // SAFETY: the context is current; the handle is destroyed once, when the value is dropped.
-            blas.check(unsafe { (blas.create)(&raw mut handle) }, "cublasLtCreate")?;
-            Ok(Started { context: context.clone(), handle, workspace, time: begin.elapsed() })
-        };
-        self.started.get_or_init(start).as_ref().map_err(Clone::clone)
+        if let Some(started) = self.started.get() {
+            return Ok(started);
+        }
+        let _one = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(started) = self.started.get() {
+            return Ok(started);
+        }
+        let begin = Instant::now();
+        context.enter()?;
+        let blas = blas(context)?;
+        let (workspace, mut handle) = (self.pool.alloc(WORKSPACE)?, null_mut());
+        // SAFETY: the context is current; the handle is destroyed once, when the value is dropped.
+        blas.check(unsafe { (blas.create)(&raw mut handle) }, "cublasLtCreate")?;
+        Ok(self.started.get_or_init(|| Started { context: context.clone(), handle, workspace, time: begin.elapsed() }))
     }
 
     /// Makes a product ready.
@@ -163,22 +169,24 @@ struct Ready {
     descriptors: Mutex<Descriptors>,
     problem: Problem,
     /// For addresses that are aligned, and for others, which are rare.
-    chosen: [OnceLock<Result<Chosen>>; 2],
+    chosen: [OnceLock<Chosen>; 2],
 }
 
 impl Ready {
     fn chosen(&self, context: &Arc<Context>, started: &Started, aligned: bool) -> Result<Chosen> {
-        let choose = || {
-            let Ready { multiplier, descriptors, problem, .. } = self;
-            let mut descriptors = descriptors.lock().unwrap_or_else(PoisonError::into_inner);
-            let alignment = if aligned { ALIGNED } else { problem.a.dtype.size().min(problem.d.dtype.size()) as u64 };
-            if self.bias.is_some() {
-                // Any address will do: the workspace is large enough for every vector that a heuristic looks at.
-                descriptors.set_bias(started.blas()?, started.workspace.as_ptr() as u64)?;
-            }
-            multiplier.algorithms.choose(context, &multiplier.pool, started, &descriptors, problem, alignment)
-        };
-        self.chosen[usize::from(!aligned)].get_or_init(choose).clone()
+        let slot = &self.chosen[usize::from(!aligned)];
+        if let Some(chosen) = slot.get() {
+            return Ok(*chosen);
+        }
+        let Ready { multiplier, descriptors, problem, .. } = self;
+        let mut descriptors = descriptors.lock().unwrap_or_else(PoisonError::into_inner);
+        let alignment = if aligned { ALIGNED } else { problem.a.dtype.size().min(problem.d.dtype.size()) as u64 };
+        if self.bias.is_some() {
+            // Any address will do: the workspace is larger than every vector that is read while timing.
+            descriptors.set_bias(started.blas()?, started.workspace.as_ptr() as u64)?;
+        }
+        let chosen = multiplier.algorithms.choose(context, &multiplier.pool, started, &descriptors, problem, alignment)?;
+        Ok(*slot.get_or_init(|| chosen))
     }
 }
 

@@ -115,6 +115,9 @@ impl Prepared {
         if args.len() != params.len() {
             return Err(Error::internal(format!("{} arguments for {} parameters", args.len(), params.len())));
         }
+        if !inner.ticket.is_of(context) {
+            return Err(Error::internal(format!("prepared for another GPU than cuda:{}", context.ordinal)));
+        }
         let addresses = params.iter().zip(args).map(|(param, arg)| address(context, param, arg));
         let addresses: SmallVec<[u64; 16]> = addresses.collect::<Result<_>>()?;
         context.enter()?;
@@ -167,7 +170,8 @@ impl PreparedLaunch {
                 let most = context.about.shared;
                 return Err(Error::unsupported(format!("{entry} takes {} bytes of shared memory of {most}", fixed + shared)));
             }
-            kernel.set(function_attribute::MAX_DYNAMIC_SHARED, *shared)?;
+            // The kernel may belong to other programs too: each may have as much as there is.
+            kernel.set(function_attribute::MAX_DYNAMIC_SHARED, context.about.shared - fixed)?;
         }
         if *cluster > PORTABLE_CLUSTER {
             kernel.set(function_attribute::NON_PORTABLE_CLUSTER, 1)?;

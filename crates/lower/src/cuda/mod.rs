@@ -93,7 +93,7 @@ fn print_phases(phases: &[Vec<Unit>], numerics: Numerics, numbers: bool, program
     text.push_str(PRELUDE_END);
     let base = entry_name(&program.name);
     for (n, units) in phases.iter().enumerate() {
-        let mut shared = Shared { dtypes: &dtypes, numerics, checks: &mut program.checks, numbers };
+        let mut shared = Shared { dtypes: &dtypes, numerics, checks: &mut program.checks, alone: units.len() == 1, numbers };
         let bodies = units.iter().map(|unit| nest::nest(unit, &mut shared)).collect::<Result<Vec<_>>>()?;
         let entry =
             if n == 0 { base.clone() } else { format!("{base}_finish{}", if n > 1 { n.to_string() } else { String::new() }) };
@@ -118,7 +118,7 @@ fn launch(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
     if bodies.len() > 1 {
         return beside(entry, bodies, text);
     }
-    let Body { text: body, args, numbers, blocks, .. } =
+    let Body { text: body, args, numbers, blocks, cluster, .. } =
         bodies.into_iter().next().ok_or_else(|| unsupported("an empty launch"))?;
     let words = args.len() + numbers.len();
     let _ = writeln!(
@@ -129,7 +129,7 @@ fn launch(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
         words + 1
     );
     let grid = u32::try_from(blocks).map_err(|_| unsupported("more than 2^32 blocks"))?;
-    Ok(Launch { entry: entry.to_owned(), grid, threads: threads as u32, shared: 0, cluster: 1, args, numbers })
+    Ok(Launch { entry: entry.to_owned(), grid, threads: threads as u32, shared: 0, cluster: cluster as u32, args, numbers })
 }
 
 /// Bodies side by side: the words of each come one after another, after a table with (first block, first address, first number,
@@ -227,7 +227,7 @@ fn canonical(text: &str) -> String {
 
 /// Letter and length of the digits of a word such as `v12` or `y3a`.
 fn numbered(word: &str) -> Option<(char, usize)> {
-    let letter = word.chars().next().filter(|c| "pvrhyesa".contains(*c))?;
+    let letter = word.chars().next().filter(|c| "pvrhyesakczdt".contains(*c))?;
     let digits = word[1..].find(|c: char| !(c.is_ascii_digit() || c == '_')).unwrap_or(word.len() - 1);
     let is_variable = word[1..].starts_with(|c: char| c.is_ascii_digit()) && word.len() - 1 - digits <= 1;
     is_variable.then_some((letter, digits))

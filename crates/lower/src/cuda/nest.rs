@@ -1,6 +1,6 @@
 //! The loops of a nest: points dealt to threads, stages over inner points, walks over blocks of points.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use base::{HashMap, Result};
@@ -16,6 +16,11 @@ use crate::partial::{Block, Partial, Unit};
 use crate::stages::{LATER, Loops, Plan, Stages};
 use crate::unsupported;
 
+/// Work from which a value is kept for later stages instead of being computed again.
+const COSTLY: f64 = 6.0;
+/// Most registers of kept values.
+const MOST_KEPT: i64 = 64;
+
 /// A device function's body, and how it is launched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Body {
@@ -29,12 +34,14 @@ pub(crate) struct Body {
     pub(crate) blocks: i64,
     /// Threads of a block.
     pub(crate) threads: i64,
+    /// Blocks of a cluster.
+    pub(crate) cluster: i64,
 }
 
 /// Prints a nest.
 pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     let flat = &unit.flat;
-    let mut schedule = schedule(flat, unit.block.as_ref(), shared.dtypes);
+    let mut schedule = schedule(flat, unit.block.as_ref(), shared.dtypes, shared.alone);
     let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
     let order = Stages::new(flat, partials);
     let turn = if unit.block.is_none() { turn(flat, &schedule, &order.needed, shared) } else { None };
@@ -50,6 +57,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
         out: String::new(),
         have: HashMap::default(),
         held: Held::default(),
+        keep: BTreeMap::new(),
         args: Vec::new(),
         numbers: Vec::new(),
         wide: needs_wide(flat),
@@ -73,6 +81,15 @@ fn needs_wide(flat: &Flat) -> bool {
         wide |= least < -(1 << 30) || most > 1 << 30;
     });
     wide
+}
+
+/// Where the steps of a walk are.
+struct Ahead {
+    axis: usize,
+    within: Vec<usize>,
+    /// Points of `within`, as text.
+    inner: String,
+    scale: &'static str,
 }
 
 pub(crate) struct Nest<'a, 'b> {
@@ -113,10 +130,11 @@ impl Nest<'_, '_> {
         }
         let _ = writeln!(text, "constexpr int V = {};", self.s.lanes);
         if self.p.out.contains("scratch") {
-            let _ = writeln!(text, "__shared__ alignas(16) char scratch[{}];", threads * 32);
+            let each = if self.kept.is_empty() || self.s.walkers == 1 { 32 } else { 12 * self.s.lanes.max(4) };
+            let _ = writeln!(text, "__shared__ alignas(16) char scratch[{}];", threads * each);
         }
         text.push_str(&self.p.out);
-        Ok(Body { text, args: self.p.args, numbers: self.p.numbers, blocks, threads })
+        Ok(Body { text, args: self.p.args, numbers: self.p.numbers, blocks, threads, cluster: self.s.cluster })
     }
 
     /// Parallel axes that the grid covers, slowest first, the vector axis last.
@@ -171,6 +189,11 @@ impl Nest<'_, '_> {
         } else {
             (format!("{t} / {group}"), format!("{t} % {group}"), "0".to_owned())
         };
+        if self.s.cluster > 1 {
+            let (cluster, threads) = (self.s.cluster, self.s.threads());
+            let _ = writeln!(self.p.out, "const int x = 0, g = (int)(block % {cluster}) * {threads} + (int)threadIdx.x, r = 0;");
+            return;
+        }
         let _ = writeln!(self.p.out, "const int x = {x}, g = {g}, r = {r};");
     }
 
@@ -192,7 +215,8 @@ impl Nest<'_, '_> {
         if self.s.unroll > 1 {
             return self.unrolled_points(&axes, blocks, whole, &total);
         }
-        let _ = writeln!(self.p.out, "{ty} q = ({ty})block * {} + x;", self.s.points);
+        let block = if self.s.cluster > 1 { format!("(block / {})", self.s.cluster) } else { "block".to_owned() };
+        let _ = writeln!(self.p.out, "{ty} q = ({ty}){block} * {} + x;", self.s.points);
         if !whole {
             if synchronises {
                 let _ = writeln!(self.p.out, "const bool live = q < {total}; if (!live) q = 0;");
@@ -203,7 +227,7 @@ impl Nest<'_, '_> {
         }
         self.decompose("q", &axes);
         self.stages()?;
-        Ok(blocks)
+        Ok(blocks * self.s.cluster)
     }
 
     /// Several points of a pointwise nest per thread: all loads first.
@@ -267,8 +291,9 @@ impl Nest<'_, '_> {
         let tiles = (count + self.s.points - 1) / self.s.points;
         let total = self.p.number(count);
         let per_block = self.p.number(tiles);
-        let _ = writeln!(self.p.out, "{ty} a{} = (u32)block / (u32){per_block};", block.block);
-        let _ = writeln!(self.p.out, "{ty} q = ({ty})((u32)block % (u32){per_block}) * {} + x;", self.s.points);
+        let of_cluster = if self.s.cluster > 1 { format!("(block / {})", self.s.cluster) } else { "block".to_owned() };
+        let _ = writeln!(self.p.out, "{ty} a{} = (u32){of_cluster} / (u32){per_block};", block.block);
+        let _ = writeln!(self.p.out, "{ty} q = ({ty})((u32){of_cluster} % (u32){per_block}) * {} + x;", self.s.points);
         let whole = count % self.s.points == 0 && !self.p.shared.numbers;
         if !whole {
             let _ = writeln!(self.p.out, "const bool inside = q < {total}; if (!inside) q = 0;");
@@ -287,7 +312,10 @@ impl Nest<'_, '_> {
              const {ty} steps = (high - low) * {inner_text};",
             b = block.block
         );
-        let _ = writeln!(self.p.out, "for ({ty} step = 0; step < steps; step += {walkers}) {{");
+        let ahead = Ahead { within, inner: inner_text, scale: if lanes > 1 { " * V" } else { "" }, axis: block.axis };
+        let fetched = self.fetch_first(&ahead)?;
+        let unroll = if self.s.group == 1 { "_Pragma(\"unroll 4\") " } else { "" };
+        let _ = writeln!(self.p.out, "{unroll}for ({ty} step = 0; step < steps; step += {walkers}) {{");
         let mut guards: Vec<&str> = if whole { Vec::new() } else { vec!["inside"] };
         if walkers > 1 {
             let _ = writeln!(self.p.out, "{ty} now = step + r; const bool live = now < steps; if (!live) now = 0;");
@@ -296,19 +324,118 @@ impl Nest<'_, '_> {
             let _ = writeln!(self.p.out, "const {ty} now = step;");
         }
         self.guard = (!guards.is_empty()).then(|| guards.join(" && "));
-        let scale = if lanes > 1 { " * V" } else { "" };
-        let _ = writeln!(self.p.out, "{ty} a{} = (low + now / {inner_text}){scale};", block.axis);
-        if !within.is_empty() {
-            let _ = writeln!(self.p.out, "{ty} part = now % {inner_text};");
-            self.decompose("part", &within);
-        }
+        self.fetch_next(&ahead, &fetched)?;
+        self.step(&ahead, "now");
         self.stages()?;
         self.p.line("}");
         self.p.have.clear();
         self.guard = (!whole).then(|| "inside".to_owned());
         self.store_partials()?;
         let numbers = self.flat.extents[block.block];
-        Ok(tiles * numbers)
+        Ok(tiles * numbers * self.s.cluster)
+    }
+
+    /// Where the walk is at a step, as axes.
+    fn step(&mut self, ahead: &Ahead, now: &str) {
+        let ty = self.p.index_type();
+        let _ = writeln!(self.p.out, "{ty} a{} = (low + {now} / {}){};", ahead.axis, ahead.inner, ahead.scale);
+        if !ahead.within.is_empty() {
+            let _ = writeln!(self.p.out, "{ty} part = {now} % {};", ahead.inner);
+            self.decompose("part", &ahead.within);
+        }
+    }
+
+    /// Reads what no step changes, and what the first step needs; gives the loads of the latter.
+    fn fetch_first(&mut self, ahead: &Ahead) -> Result<Vec<ValueId>> {
+        if !self.s.unrolled {
+            return Ok(Vec::new());
+        }
+        let plain = |v: &ValueId| matches!(self.flat.value(*v).def, FlatDef::Load { .. }) && self.flat.operands(*v).is_empty();
+        let needed = (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize]);
+        let loads: Vec<ValueId> = needed.filter(plain).collect();
+        let walked = |v: &ValueId| self.flat.value(*v).free.has(ahead.axis) || ahead.within.iter().any(|&a| self.flat.value(*v).free.has(a));
+        let (moving, fixed): (Vec<ValueId>, Vec<ValueId>) = loads.into_iter().partition(walked);
+        self.fetch(&fixed, "c", true)?;
+        self.fetch(&moving, "c", false)?;
+        self.declare_loads(&moving, "h");
+        let ty = self.p.index_type();
+        let _ = writeln!(self.p.out, "{{ const {ty} first = r < steps ? r : 0;");
+        self.step(ahead, "first");
+        self.fetch(&moving, "h", true)?;
+        self.p.line("}");
+        for &v in fixed.iter().chain(&moving) {
+            let at = if self.loop_of(v).is_empty() { "" } else { "[i]" };
+            self.p.held.insert(v, format!("c{v}{at}"));
+        }
+        Ok(moving)
+    }
+
+    /// Takes what was read ahead, and reads ahead for the next step.
+    fn fetch_next(&mut self, ahead: &Ahead, loads: &[ValueId]) -> Result<()> {
+        if loads.is_empty() {
+            return Ok(());
+        }
+        for &v in loads {
+            let set = self.loop_of(v);
+            if set.is_empty() {
+                let _ = writeln!(self.p.out, "c{v} = h{v};");
+            } else {
+                let steps = self.s.steps(self.chunks_of(set));
+                let _ = writeln!(self.p.out, "UNROLL for (int i = 0; i < {steps}; ++i) c{v}[i] = h{v}[i];");
+            }
+        }
+        let (ty, walkers) = (self.p.index_type(), self.s.walkers);
+        let _ = writeln!(self.p.out, "{{ const {ty} next = step + {walkers} + r < steps ? step + {walkers} + r : now;");
+        self.step(ahead, "next");
+        self.fetch(loads, "h", true)?;
+        self.p.line("}");
+        Ok(())
+    }
+
+    /// Inner axes that a value varies over.
+    fn loop_of(&self, v: ValueId) -> AxisSet {
+        self.order.inner_of(self.flat.value(v).free)
+    }
+
+    fn declare_loads(&mut self, loads: &[ValueId], letter: &str) {
+        let outer = self.p.has_lanes;
+        for &v in loads {
+            let FlatDef::Load { arg, .. } = self.flat.value(v).def else { continue };
+            let set = self.loop_of(v);
+            self.p.has_lanes = self.lanes_in(set);
+            let count = if self.p.varies(self.flat.value(v).free) { "V" } else { "1" };
+            let steps = if set.is_empty() { String::new() } else { format!("[{}]", self.s.steps(self.chunks_of(set))) };
+            let _ = writeln!(self.p.out, "Vec<{}, {count}> {letter}{v}{steps};", stored(self.p.shared.dtypes[arg]));
+        }
+        self.p.has_lanes = outer;
+    }
+
+    /// Declares variables for loads, or reads into those that are declared: all steps of the loops that they are in.
+    fn fetch(&mut self, loads: &[ValueId], letter: &str, read: bool) -> Result<()> {
+        if !read || letter == "c" {
+            self.declare_loads(loads, letter);
+        }
+        if !read {
+            return Ok(());
+        }
+        let outer = self.p.has_lanes;
+        let sets: BTreeSet<AxisSet> = loads.iter().map(|&v| self.loop_of(v)).collect();
+        for set in sets {
+            self.p.has_lanes = self.lanes_in(set);
+            if set.is_empty() {
+                self.p.line("{ {");
+            } else {
+                self.open_loop(set, true)?;
+            }
+            let here: Vec<ValueId> = loads.iter().copied().filter(|&v| self.loop_of(v) == set).collect();
+            for v in here {
+                let at = if set.is_empty() { "" } else { "[i]" };
+                self.read_held(v, &format!("{letter}{v}{at}"))?;
+            }
+            self.p.line("} }");
+        }
+        self.p.has_lanes = outer;
+        Ok(())
     }
 
     /// Loop set of a partial reduction's stage.
@@ -354,12 +481,22 @@ impl Nest<'_, '_> {
             let kept = self.kept.iter().find(|k| k.0 == p.value).map(|k| k.1);
             let name = format!("y{}", p.value);
             if let Some(set) = kept {
+                let steps = self.s.steps(self.chunks_of(set));
+                let (merge, threads) = (if lanes { "across_walkers" } else { "across_walkers_one" }, self.s.threads());
                 if walkers > 1 {
-                    return Err(unsupported("walkers beside accumulators of inner points"));
+                    let _ = writeln!(
+                        self.p.out,
+                        "UNROLL for (int i = 0; i < {steps}; ++i) {merge}<{walkers}, {group}, {threads}>({name}[i], scratch);"
+                    );
                 }
                 self.open_loop(set, true)?;
                 self.p.has_lanes = self.lanes_in(set);
+                let guard = self.guard.clone();
+                if walkers > 1 {
+                    self.guard = Some(guard.as_ref().map_or("r == 0".to_owned(), |g| format!("{g} && r == 0")));
+                }
                 self.store_state(p, &format!("{name}[i]{}", if lanes { "[j]" } else { "" }), lanes)?;
+                self.guard = guard;
                 self.p.line("} }");
                 continue;
             }
@@ -388,7 +525,9 @@ impl Nest<'_, '_> {
         }
         let threads = self.s.threads();
         let each = if at.is_empty() { "" } else { "LANES(j) " };
-        let call = if stride == 1 {
+        let call = if self.s.cluster > 1 {
+            format!("across_cluster<{}, {threads}>", self.s.cluster)
+        } else if stride == 1 {
             format!("across<{count}, {threads}>")
         } else {
             format!("across_strided<{count}, {stride}, {threads}>")
@@ -438,6 +577,10 @@ impl Nest<'_, '_> {
         if !self.s.unrolled {
             return Ok(());
         }
+        self.keep_costly(plan);
+        if self.block.is_some() {
+            return Ok(());
+        }
         let loops: Vec<(&Loops, &Vec<Root>)> = plan.iter().filter(|(l, _)| !l.axes.is_empty() && l.level < LATER).collect();
         let mut again: Vec<ValueId> = Vec::new();
         let reached: Vec<BTreeSet<ValueId>> = loops.iter().map(|(_, roots)| self.order.reachable(roots)).collect();
@@ -468,6 +611,40 @@ impl Nest<'_, '_> {
         self.p.has_lanes = outer;
         self.p.held = again.into_iter().map(|v| (v, format!("h{v}[i]"))).collect();
         Ok(())
+    }
+
+    /// Chooses costly values that several stages need, and declares the arrays that keep them.
+    fn keep_costly(&mut self, plan: &Plan) {
+        let loops: Vec<(&Loops, &Vec<Root>)> = plan.iter().filter(|(l, _)| !l.axes.is_empty() && l.level < LATER).collect();
+        let Some(set) = loops.first().map(|(l, _)| l.axes).filter(|&set| loops.iter().all(|(l, _)| l.axes == set)) else { return };
+        let reached: Vec<BTreeSet<ValueId>> = loops.iter().map(|(_, roots)| self.order.reachable(roots)).collect();
+        let shared = |v: ValueId| reached.iter().filter(|r| r.contains(&v)).count() > 1;
+        let steps = self.s.steps(self.chunks_of(set));
+        let mut registers = 0;
+        for v in (0..self.flat.values.len() as ValueId).rev() {
+            let value = self.flat.value(v);
+            let whole = self.order.inner_of(value.free) == set;
+            let used_beside = |r: &BTreeSet<ValueId>| r.iter().any(|&u| !shared(u) && self.flat.operands(u).contains(&v));
+            let ends = loops.iter().any(|(_, roots)| roots.iter().any(|&root| self.order.root_operands(root).contains(&v)));
+            let frontier = ends || reached.iter().any(used_beside);
+            if !(shared(v) && whole && frontier && matches!(value.def, FlatDef::Op(..)) && self.work(v) >= COSTLY) {
+                continue;
+            }
+            registers += steps * self.s.lanes * value.dtype.size().max(4) as i64 / 4;
+            if registers > MOST_KEPT {
+                return;
+            }
+            self.p.keep.insert(v, false);
+            let lanes = if self.lanes_in(set) && self.s.vector.is_some_and(|a| value.free.has(a)) { "[V]" } else { "" };
+            let _ = writeln!(self.p.out, "{} k{v}[{steps}]{lanes};", super::scalar::register(value.dtype));
+        }
+    }
+
+    /// Work of a value's own op and of the ops below it that vary over inner points.
+    fn work(&self, v: ValueId) -> f64 {
+        let FlatDef::Op(op, args) = &self.flat.value(v).def else { return 0.0 };
+        let below = args.iter().filter(|&&a| !self.order.inner_of(self.flat.value(a).free).is_empty());
+        kernel::op_cost(*op) + below.map(|&a| self.work(a)).sum::<f64>()
     }
 
     /// Values and stores that do not vary over inner axes and need `level` reductions.
@@ -539,14 +716,32 @@ impl Nest<'_, '_> {
         }
         self.p.have = before;
         self.p.has_lanes = self.s.lanes > 1 && self.s.vector.is_some_and(|v| !self.flat.inner.has(v));
+        if !set.is_empty() && self.s.group > 1 {
+            self.merge_all(&own)?;
+        }
         for v in own {
             let lanes = self.state_lanes(v);
-            let name = format!("y{v}");
-            if !set.is_empty() {
-                let stride = if self.s.strided { self.s.points } else { 1 };
-                self.across(&name, if lanes { "[j]" } else { "" }, self.s.group, stride);
-            }
-            self.p.results(v, &name, lanes)?;
+            self.p.results(v, &format!("y{v}"), lanes)?;
+        }
+        Ok(())
+    }
+
+    /// Merges the states of a stage's reductions over the threads of a group: those without lanes two at a time.
+    fn merge_all(&mut self, own: &[ValueId]) -> Result<()> {
+        let stride = if self.s.strided { self.s.points } else { 1 };
+        let (with_lanes, plain): (Vec<ValueId>, Vec<ValueId>) = own.iter().partition(|&&v| self.state_lanes(v));
+        for v in with_lanes {
+            self.across(&format!("y{v}"), "[j]", self.s.group, stride);
+        }
+        for pair in plain.chunks(2) {
+            let &[a, b] = pair else {
+                self.across(&format!("y{}", pair[0]), "", self.s.group, stride);
+                continue;
+            };
+            let (of_a, of_b) = (self.p.state_type(a)?, self.p.state_type(b)?);
+            let _ = writeln!(self.p.out, "Both<{of_a}, {of_b}> z{a}; z{a}.a = y{a}; z{a}.b = y{b};");
+            self.across(&format!("z{a}"), "", self.s.group, stride);
+            let _ = writeln!(self.p.out, "y{a} = z{a}.a; y{b} = z{a}.b;");
         }
         Ok(())
     }

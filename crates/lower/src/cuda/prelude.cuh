@@ -112,8 +112,7 @@ DEV float tanh_f32(float x) {
 DEV float erf_f32(float x) {
     float a = fabsf(x), t = rcp(fmaf(0.3275911f, a, 1.0f));
     float p = fmaf(fmaf(fmaf(fmaf(1.061405429f, t, -1.453152027f), t, 1.421413741f), t, -0.284496736f), t, 0.254829592f) * t;
-    float r = fmaf(-p, ex2(a * a * -1.4426950408889634f), 1.0f);
-    return is_nan(x) ? x : copysignf(r, x);
+    return copysignf(fmaf(-p, ex2(a * a * -1.4426950408889634f), 1.0f), x);
 }
 DEV float sigmoid_f32(float x) { return rcp(1.0f + ex2(x * -1.4426950408889634f)); }
 DEV float s_div(float a, float b) { return __fdividef(a, b); }
@@ -124,6 +123,23 @@ DEV float erf_f32(float x) { return erff(x); }
 DEV float sigmoid_f32(float x) { return x >= 0 ? 1.0f / (1.0f + expf(-x)) : expf(x) / (1.0f + expf(x)); }
 DEV float s_div(float a, float b) { return __fdiv_rn(a, b); }
 #endif
+// A divisor of many: its reciprocal once, then quotients as exact as the division's.
+struct Divisor { float b, r; bool fast; };
+DEV Divisor divisor(float b) {
+    Divisor d; d.b = b; d.r = __frcp_rn(b); d.fast = fabsf(b) > 0x1p-60f && fabsf(b) < 0x1p60f;
+    return d;
+}
+DEV float quotient(float a, const Divisor& d) {
+#ifdef WIDE
+    return d.fast ? a * d.r : a / d.b;
+#else
+    float q = a * d.r;
+    q = fmaf(fmaf(-d.b, q, a), d.r, q);
+    float e = fmaf(fmaf(-d.b, q, a), d.r, q);
+    if (d.fast && fabsf(a) > 0x1p-60f && fabsf(a) < 0x1p60f) return e;
+    return d.fast && a == 0 ? a * d.r : __fdiv_rn(a, d.b);
+#endif
+}
 DEV double sigmoid_f64(double x) { return x >= 0 ? 1.0 / (1.0 + exp(-x)) : exp(x) / (1.0 + exp(x)); }
 BOTH(s_exp, exp_f32, exp) BOTH(s_exp2, exp2f, exp2) BOTH(s_tanh, tanh_f32, tanh) BOTH(s_erf, erf_f32, erf)
 BOTH(s_sigmoid, sigmoid_f32, sigmoid_f64)
@@ -252,6 +268,17 @@ template<int V, class T> DEV void add_all(Welford<T>& s, const T (&x)[V]) {
     s.merge(o);
 }
 
+// Two states that are merged at once.
+template<class A, class B> struct Both { A a; B b;
+    static DEV Both none() { Both s; s.a = A::none(); s.b = B::none(); return s; }
+    DEV void merge(const Both& o) { a.merge(o.a); b.merge(o.b); } };
+
+// Waits for the G adjacent threads that share a result; all of a block's T wait together where numbers of barriers run out.
+template<int G, int T> DEV void wait() {
+    if constexpr (G == T || T / G > 15) __syncthreads();
+    else asm volatile("bar.sync %0, %1;" :: "r"((int)threadIdx.x / G + 1), "n"(G) : "memory");
+}
+
 // Merging states of threads. All threads that share a result take part; the order depends on their numbers only.
 template<class S> DEV S shuffled(const S& s, int mask) {
     S r;
@@ -273,15 +300,33 @@ template<int G, int T, class S> DEV S across(S s, void* scratch) {
     constexpr int W = G / 32;
     s = across_warp<32>(s);
     if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = s;
-    __syncthreads();
+    wait<G, T>();
     int lane = threadIdx.x % 32;
     S t = lane < W ? shared[threadIdx.x / G * W + lane] : S::none();
     t = across_warp<(W < 32 ? (W < 1 ? 1 : W) : 32)>(t);
     S r;
     UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
         reinterpret_cast<u32*>(&r)[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&t)[i], 0);
-    __syncthreads();
+    wait<G, T>();
     return r;
+}
+DEV void cluster_wait() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+// All threads of a cluster of C blocks.
+template<int C, int T, class S> DEV S across_cluster(S s, void* scratch) {
+    s = across<T, T>(s, scratch);
+    S* slot = reinterpret_cast<S*>(scratch);
+    if (threadIdx.x == 0) *slot = s;
+    cluster_wait();
+    u32 own = (u32)__cvta_generic_to_shared(slot), other;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(other) : "r"(own), "r"(threadIdx.x % C));
+    S o;
+    UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
+        asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(reinterpret_cast<u32*>(&o)[i]) : "r"(other + 4 * i));
+    o = across_warp<C>(o);
+    cluster_wait();
+    return o;
 }
 // Groups of G threads at a distance of STRIDE.
 template<int G, int STRIDE, int T, class S> DEV S across_strided(S s, void* scratch) {
@@ -296,6 +341,18 @@ template<int G, int STRIDE, int T, class S> DEV S across_strided(S s, void* scra
     S r = shared[t - g * STRIDE];
     __syncthreads();
     return r;
+}
+// The first of R groups of STRIDE threads gets what all of them accumulated, lane by lane.
+template<int R, int STRIDE, int T, int V, class S> DEV void across_walkers(S (&y)[V], void* scratch) {
+    S* shared = reinterpret_cast<S*>(scratch);
+    int t = threadIdx.x;
+    __syncthreads();
+    LANES(j) shared[j * T + t] = y[j];
+    __syncthreads();
+    if (t < STRIDE) LANES(j) UNROLL for (int r = 1; r < R; ++r) y[j].merge(shared[j * T + t + r * STRIDE]);
+}
+template<int R, int STRIDE, int T, class S> DEV void across_walkers_one(S& y, void* scratch) {
+    across_walkers<R, STRIDE, T, 1>(reinterpret_cast<S(&)[1]>(y), scratch);
 }
 // Inclusive scan over G adjacent threads after a carry, which becomes that of the next elements.
 template<int G, int T, class S> DEV S scan_across(S s, S& carry, void* scratch) {

@@ -3,11 +3,12 @@
 //! A value that varies over the vector axis is an array of `V` lanes, any other a scalar. Values are printed on demand, each once
 //! per scope.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use base::{HashMap, Numerics, Result};
 use kernel::ValueId;
-use scalar::{DType, Scalar};
+use scalar::{DType, Scalar, ScalarOp};
 
 use super::scalar::{constant, op, register, round, state, stored};
 use super::schedule::is_vector;
@@ -22,6 +23,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) dtypes: &'a [DType],
     pub(crate) numerics: Numerics,
     pub(crate) checks: &'a mut Vec<String>,
+    /// One nest has the launch to itself.
+    pub(crate) alone: bool,
     /// Sizes are passed at launch instead of being literals.
     pub(crate) numbers: bool,
 }
@@ -54,6 +57,8 @@ pub(crate) struct Print<'a, 'b> {
     pub(crate) out: String,
     pub(crate) have: HashMap<ValueId, Name>,
     pub(crate) held: Held,
+    /// Values that later stages read from registers: once computed, an array with an element per step.
+    pub(crate) keep: BTreeMap<ValueId, bool>,
     /// Parameters in order of first use.
     pub(crate) args: Vec<u16>,
     pub(crate) numbers: Vec<i64>,
@@ -157,7 +162,19 @@ impl Print<'_, '_> {
         if let Some(name) = self.have.get(&v) {
             return Ok(name.clone());
         }
+        if self.keep.get(&v) == Some(&true) {
+            let lanes = self.varies(self.flat.value(v).free);
+            let name = Name { text: format!("k{v}[i]"), lanes };
+            self.have.insert(v, name.clone());
+            return Ok(name);
+        }
         let name = self.define(v)?;
+        if let Some(done) = self.keep.get_mut(&v) {
+            *done = true;
+            let each = if name.lanes { "LANES(j) " } else { "" };
+            let at = if name.lanes { "[j]" } else { "" };
+            let _ = writeln!(self.out, "{each}k{v}[i]{at} = {};", name.at());
+        }
         self.have.insert(v, name.clone());
         Ok(name)
     }
@@ -190,6 +207,9 @@ impl Print<'_, '_> {
             FlatDef::Load { arg, index, when, fill } => self.load(v, *arg, index, when, *fill),
             FlatDef::Op(scalar_op, args) => {
                 let names = args.iter().map(|&a| self.value(a)).collect::<Result<Vec<_>>>()?;
+                if let Some(text) = self.quotient(*scalar_op, value.dtype, &names, lanes, v) {
+                    return Ok(self.variable(ty, &name, lanes, &text));
+                }
                 let texts: Vec<String> = names.iter().map(|n| if lanes { n.at() } else { n.text.clone() }).collect();
                 let dtype = flat.value(args[args.len() - 1]).dtype;
                 let text = op(*scalar_op, dtype, value.dtype, &texts, self.shared.numerics);
@@ -210,6 +230,16 @@ impl Print<'_, '_> {
             | FlatDef::Contract { .. }
             | FlatDef::Merge { .. } => Err(unsupported("a reduction is needed before its stage")),
         }
+    }
+
+    /// A division of many lanes by one value, which is inverted once.
+    fn quotient(&mut self, op: ScalarOp, dtype: DType, names: &[Name], lanes: bool, v: ValueId) -> Option<String> {
+        if op != ScalarOp::Div || !lanes || names[1].lanes || matches!(dtype, DType::F64) || !dtype.is_float() {
+            return None;
+        }
+        let _ = writeln!(self.out, "const Divisor d{v} = divisor({});", names[1].text);
+        let text = format!("quotient({}, d{v})", names[0].at());
+        Some(if self.shared.numerics == Numerics::Eager { round(dtype, text) } else { text })
     }
 
     /// What a failed check reports.

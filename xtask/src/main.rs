@@ -3,13 +3,17 @@
 //! `cargo xtask bench cpu` times fused against unfused execution and against a copy measured in the same run;
 //! `cargo xtask bench compile` times the passes on growing graphs and on models, or prints one model's times;
 //! `cargo xtask bench record` times recording and replaying a compiled function. They write JSON under `benches/results/`.
+//!
+//! `xtask suite` tests a device. It needs no sources at run time but the folder `tests/files`, for machines without cargo.
 
 mod compile;
 mod cpu;
+mod flags;
 mod graphs;
 mod profile;
 mod record;
 mod stats;
+mod suite;
 
 use std::process::ExitCode;
 
@@ -22,7 +26,11 @@ fn main() -> ExitCode {
         ["bench", "compile", model] => compile::one(model),
         ["bench", "record"] => record::bench(),
         ["profile", model] => profile::profile(model),
-        _ => Err(base::Error::invalid("usage: cargo xtask bench cpu | bench compile [MODEL] | bench record | profile MODEL")),
+        ["suite", ..] => suite::suite(&words[1..]),
+        _ => Err(base::Error::invalid(format!(
+            "usage: cargo xtask bench cpu | bench compile [MODEL] | bench record | profile MODEL | {}",
+            suite::USAGE
+        ))),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

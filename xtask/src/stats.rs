@@ -1,5 +1,6 @@
 //! Samples, and the results folder.
 
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use base::{Error, Result};
@@ -46,15 +47,19 @@ fn date() -> String {
 }
 
 /// Writes `benches/results/NAME.json` with date and machine.
-pub(crate) fn record(name: &str, mut value: Value) -> Result<()> {
+pub(crate) fn record(name: &str, value: Value) -> Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/results");
+    std::fs::create_dir_all(&folder)?;
+    write(&folder.join(format!("{name}.json")), value)
+}
+
+/// Writes a JSON file with date and machine.
+pub(crate) fn write(path: &Path, mut value: Value) -> Result<()> {
     value["date"] = date().into();
     value["cpu"] = runtime::model().into();
     value["isa"] = runtime::isa().into();
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/results");
-    std::fs::create_dir_all(&folder)?;
     let text = serde_json::to_string_pretty(&value).map_err(|e| Error::internal(e.to_string()))?;
-    let path = folder.join(format!("{name}.json"));
-    std::fs::write(&path, text + "\n")?;
-    println!("wrote benches/results/{name}.json");
+    std::fs::write(path, text + "\n").map_err(|e| Error::io(format!("{}: {e}", path.display())))?;
+    println!("wrote {}", path.display());
     Ok(())
 }

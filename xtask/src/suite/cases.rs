@@ -1,0 +1,62 @@
+//! The cases by name: `plan/FILE`, `threads/FILE`, `record/FILE`, `device/PROPERTY`, `zoo/MODEL`, and `tame`, `exact` and
+//! `bits` with a seed.
+
+use std::path::Path;
+
+use base::{Error, Result};
+use fuseline::zoo;
+
+use super::outcome::Outcome;
+use super::{Context, device, fuzz, plan};
+
+/// Files that several threads run at once.
+const SHARED: [&str; 6] = [
+    "01_mixed_pointwise.t",
+    "03_gelu_linear_scale.t",
+    "04a_softmax_last.t",
+    "05_residual_layer_norm.t",
+    "07_cross_entropy.t",
+    "22_both_sums.t",
+];
+
+/// Runs a case by its name.
+///
+/// # Errors
+/// A name that is not understood; what the case itself gives.
+pub(crate) fn run(context: &Context, case: &str) -> Result<Outcome> {
+    let (kind, name) = case.split_once('/').ok_or_else(|| Error::invalid(format!("no case {case:?}")))?;
+    match kind {
+        "plan" => plan::check(context, name),
+        "threads" => device::threads(context, name),
+        "record" => device::recording(context, name),
+        "device" => device::check(context, name),
+        "zoo" => super::zoo::check(context, name),
+        _ => {
+            let seed = name.parse().map_err(|_| Error::invalid(format!("no case {case:?}")))?;
+            fuzz::check(context, kind, seed)
+        }
+    }
+}
+
+/// The cases with an end.
+///
+/// # Errors
+/// A folder without programs.
+pub(crate) fn fixed(files: &Path) -> Result<Vec<String>> {
+    let folder = files.join("plan");
+    let entries = std::fs::read_dir(&folder).map_err(|e| Error::io(format!("{}: {e}", folder.display())))?;
+    let names = entries.filter_map(|e| e.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|n| n.ends_with(".t")).collect();
+    names.sort();
+    // The slowest models first, so that none is left for the end.
+    let zoo = zoo::names().into_iter().rev().map(|n| format!("zoo/{n}"));
+    let device = ["index-check", "out-of-memory"].map(|n| format!("device/{n}"));
+    let each = |kind: &'static str| names.iter().map(move |n| format!("{kind}/{n}"));
+    let shared = SHARED.iter().map(|n| format!("threads/{n}"));
+    Ok(device.into_iter().chain(zoo).chain(each("plan")).chain(shared).chain(each("record")).collect())
+}
+
+/// The generated cases, kinds in turn: so many seeds of each.
+pub(crate) fn generated(seeds: u64) -> impl Iterator<Item = String> {
+    (0..seeds).flat_map(|n| fuzz::KINDS.into_iter().map(move |(kind, first)| format!("{kind}/{}", first + n)))
+}

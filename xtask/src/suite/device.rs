@@ -1,0 +1,172 @@
+//! What a device owes beside right numbers: re-entrancy, errors that leave it usable, recordings that repeat a run.
+
+use std::thread;
+
+use base::{Error, Result};
+use driver::{Array, Executable, Module};
+use graph::{HostTensor, text};
+use testing::tolerance::Tolerance;
+
+use super::compare::difference;
+use super::outcome::Outcome;
+use super::values::{BELOW, arguments, given, module};
+use super::{Context, plan};
+
+/// Threads that run one executable at once.
+const THREADS: u64 = 8;
+/// Runs of each.
+const RUNS: usize = 8;
+
+/// Reads rows by number.
+const PICK: &str = "func pick(x: f32[3, 4], i: i64[2, 4]) -> (y) {
+  %2 = gather %x, %i [0] : f32[2, 4]   # embedding @ model.rs:7
+  return y = %2
+}
+";
+
+/// Wants a result of 2⁵⁰ bytes.
+const VAST: &str = "func vast(x: f32[1, 1]) -> (y) {
+  %1 = view.expand %x [16777216, 16777216] : f32[16777216, 16777216]
+  %2 = exp %1 : f32[16777216, 16777216]
+  return y = %2
+}
+";
+
+/// Checks one property.
+///
+/// # Errors
+/// Programs that do not compile or run.
+pub(crate) fn check(context: &Context, property: &str) -> Result<Outcome> {
+    match property {
+        "index-check" => index_check(context),
+        "out-of-memory" => out_of_memory(context),
+        _ => Err(Error::invalid(format!("no property {property:?}"))),
+    }
+}
+
+/// Whether the device still computes.
+pub(crate) fn is_usable(context: &Context) -> bool {
+    let rows = |index: &[i64]| pick(context, index);
+    matches!(rows(&[2, 1, 0, 0, 0, 0, 0, 0]), Ok(y) if y[0].get(0).as_f64() == 8.0 && y[0].get(1).as_f64() == 5.0)
+}
+
+fn compile(context: &Context, body: &str) -> Result<Executable> {
+    driver::compile(&Module { graph: text::parse("suite", body)?, frozen: Vec::new() }, &context.config)
+}
+
+fn pick(context: &Context, index: &[i64]) -> Result<Vec<HostTensor>> {
+    let x: Vec<f64> = (0..12).map(f64::from).collect();
+    let inputs =
+        [HostTensor::from_f64s(scalar::DType::F32, &[3, 4], &x), HostTensor::from_i64s(scalar::DType::I64, &[2, 4], index)];
+    compile(context, PICK)?.run(&inputs)
+}
+
+fn usable(context: &Context, complaints: &mut Vec<String>) {
+    if !is_usable(context) {
+        complaints.push("the device does not compute any more".to_owned());
+    }
+}
+
+/// An index out of range is an error that names the node, and does no harm.
+fn index_check(context: &Context) -> Result<Outcome> {
+    let mut complaints = Vec::new();
+    for index in [3, -1, i64::MAX] {
+        match pick(context, &[0, 1, 2, 0, index, 0, 0, 0]) {
+            Ok(_) => complaints.push(format!("index {index} of 0..3 is no error")),
+            Err(e) => {
+                let message = e.to_string();
+                let missing = ["embedding", "model.rs:7", "index"].into_iter().filter(|w| !message.contains(w));
+                complaints.extend(missing.map(|w| format!("the error for index {index} does not say {w:?}: {message}")));
+            }
+        }
+        usable(context, &mut complaints);
+    }
+    Ok(Outcome::of(3, complaints, || PICK.to_owned()))
+}
+
+/// Too little memory is an error, and does no harm.
+fn out_of_memory(context: &Context) -> Result<Outcome> {
+    let mut complaints = Vec::new();
+    let executable = compile(context, VAST)?;
+    if executable.run(&[HostTensor::from_f64s(scalar::DType::F32, &[1, 1], &[0.5])]).is_ok() {
+        complaints.push("2⁵⁰ bytes were found".to_owned());
+    }
+    usable(context, &mut complaints);
+    Ok(Outcome::of(1, complaints, || VAST.to_owned()))
+}
+
+/// A program of a file with arguments that it accepts.
+struct Ready {
+    executable: Executable,
+    sets: Vec<Vec<HostTensor>>,
+    alone: Vec<Vec<HostTensor>>,
+}
+
+impl Ready {
+    /// `None` for a program with symbols. `sets` argument sets are run one by one.
+    fn new(context: &Context, name: &str, sets: u64) -> Result<Option<Ready>> {
+        let graph = plan::read(&context.files, name)?;
+        if graph.inputs.iter().any(|d| d.ty.shape.iter().any(|s| s.as_int().is_none())) {
+            return Ok(None);
+        }
+        let mut last = None;
+        for below in BELOW {
+            let all = (0..sets).map(|s| arguments(&graph, &|_| None, below, s)).collect::<Result<Vec<_>>>()?;
+            let executable = driver::compile(&module(&graph, &all[0]), &context.config)?;
+            let sets: Vec<Vec<HostTensor>> = all.iter().map(|a| given(&graph, a)).collect();
+            match sets.iter().map(|s| executable.run(s)).collect::<Result<Vec<_>>>() {
+                Ok(alone) => return Ok(Some(Ready { executable, sets, alone })),
+                Err(e) => last = Some(e),
+            }
+        }
+        Err(last.unwrap_or_else(|| Error::internal("no ranges to try")))
+    }
+}
+
+/// Eight threads run one executable at once, each with arguments of its own: the results are those of one thread.
+///
+/// # Errors
+/// A program that does not compile or run alone.
+pub(crate) fn threads(context: &Context, name: &str) -> Result<Outcome> {
+    let Some(ready) = Ready::new(context, name, THREADS)? else { return Ok(Outcome::Skipped("symbolic".to_owned())) };
+    let one = |n: usize| {
+        (0..RUNS).find_map(|run| match ready.executable.run(&ready.sets[n]) {
+            Ok(got) => difference(&ready.alone[n], &got, Tolerance::Exact).map(|d| format!("thread {n}, run {run}: {d}")),
+            Err(e) => Some(format!("thread {n}, run {run}: {e}")),
+        })
+    };
+    let complaints = thread::scope(|s| {
+        let running: Vec<_> = (0..ready.sets.len()).map(|n| s.spawn(move || one(n))).collect();
+        let complaint =
+            |t: thread::ScopedJoinHandle<'_, Option<String>>| t.join().unwrap_or(Some("a thread panicked".to_owned()));
+        running.into_iter().filter_map(complaint).collect()
+    });
+    Ok(Outcome::of(RUNS * ready.sets.len(), complaints, String::new))
+}
+
+/// A recording of a run gives the run's results, each time.
+///
+/// # Errors
+/// A program that does not compile or run.
+pub(crate) fn recording(context: &Context, name: &str) -> Result<Outcome> {
+    let Some(ready) = Ready::new(context, name, 1)? else { return Ok(Outcome::Skipped("symbolic".to_owned())) };
+    let device = ready.executable.device();
+    if !device.is_cuda() {
+        return Ok(Outcome::Skipped("the CPU records no launches".to_owned()));
+    }
+    let arrays = ready.sets[0].iter().map(|t| Array::from_bytes(device.pool(), t.dtype(), t.shape(), t.bytes()));
+    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    let mut outputs = Vec::new();
+    let recorded = device.capture(|| {
+        outputs = ready.executable.run_arrays(&arrays)?;
+        Ok(())
+    })?;
+    let mut complaints = Vec::new();
+    for replay in 0..3 {
+        recorded.replay()?;
+        device.synchronize()?;
+        let got = outputs.iter().map(driver::to_host).collect::<Result<Vec<_>>>()?;
+        complaints.extend(difference(&ready.alone[0], &got, Tolerance::Exact).map(|d| format!("replay {replay}: {d}")));
+    }
+    Ok(Outcome::of(3, complaints, String::new))
+}

@@ -1,0 +1,99 @@
+//! The correctness suite on a device: one command for a machine that has the device, and nothing else.
+//!
+//! Cases run in worker processes, so that a crash, a hang or a broken device costs one case only. Programs come from a folder
+//! of the repository's `tests/files`; everything else is inside the binary.
+
+mod cases;
+mod compare;
+mod device;
+mod fuzz;
+mod outcome;
+mod plan;
+mod summary;
+mod values;
+mod worker;
+mod zoo;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use base::{Config, Error, Result};
+
+use crate::flags::Flags;
+use outcome::Outcome;
+use summary::{Done, Summary};
+use worker::Worker;
+
+/// Options with a value.
+const VALUES: [&str; 8] = ["device", "files", "seeds", "seconds", "filter", "out", "jobs", "timeout"];
+
+/// How to run the command.
+pub(crate) const USAGE: &str = "suite [--device cuda] [--files tests/files] [--seeds N] [--seconds S] [--filter TEXT] \
+                                [--jobs N] [--timeout S] [--reduce] [--out FILE.json]";
+
+/// What every case needs.
+pub(crate) struct Context {
+    config: Config,
+    files: PathBuf,
+    reduce: bool,
+}
+
+/// Runs the suite, or serves as one of its workers; prints a table last.
+///
+/// # Errors
+/// Options that are not understood, a folder without programs, or failed cases.
+pub(crate) fn suite(words: &[&str]) -> Result<()> {
+    let serve = words.first() == Some(&"--serve");
+    let flags = Flags::parse(&words[usize::from(serve)..], &VALUES, &["reduce"])?;
+    if serve {
+        let context = Context { config: flags.config()?, files: files(&flags), reduce: flags.is_set("reduce") };
+        return worker::serve(&context);
+    }
+    let summary = supervise(&flags)?;
+    print!("{}", summary.table());
+    if let Some(path) = flags.text("out") {
+        summary.write(path, &flags)?;
+    }
+    match summary.failures() {
+        0 => Ok(()),
+        n => Err(Error::invalid(format!("{n} cases failed"))),
+    }
+}
+
+fn files(flags: &Flags) -> PathBuf {
+    flags.path("files", "tests/files")
+}
+
+/// Gives every case to one of the workers. The time box is for generated cases; the others all run.
+fn supervise(flags: &Flags) -> Result<Summary> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let jobs: usize = flags.or("jobs", (cores / 2).clamp(1, 8))?;
+    let timeout = Duration::from_secs(flags.or("timeout", 120)?);
+    let limit = Duration::from_secs(flags.or("seconds", 240)?);
+    let filter = flags.text("filter").unwrap_or("").to_owned();
+    let start = Instant::now();
+    let generated = cases::generated(flags.or("seeds", 150)?).take_while(|_| start.elapsed() < limit);
+    let all = cases::fixed(&files(flags))?.into_iter().chain(generated);
+    let queue = Mutex::new(all.filter(|case| case.contains(&filter)));
+    let done = Mutex::new(Vec::new());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    thread::scope(|s| {
+        for number in 0..jobs.max(1) {
+            let (mut worker, next, done) = (Worker::new(number, flags, timeout), &next, &done);
+            s.spawn(move || {
+                while let Some(case) = next() {
+                    let begun = Instant::now();
+                    let outcome = worker.run(&case);
+                    if let Outcome::Failed(f) = &outcome {
+                        println!("FAILED {case}: {}", f.lines.first().map_or("", String::as_str));
+                    }
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push(Done { case, outcome, took: begun.elapsed() });
+                }
+            });
+        }
+    });
+    let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Summary::new(done, start.elapsed()))
+}

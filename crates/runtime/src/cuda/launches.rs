@@ -52,6 +52,19 @@ struct Entry {
     checks: Vec<String>,
 }
 
+impl Programs {
+    /// A number that nobody has, if there is a word for one.
+    fn number(&mut self) -> Option<u32> {
+        self.free.pop().or_else(|| {
+            let room = self.entries.len() < self.pages.len() * PAGE;
+            room.then(|| {
+                self.entries.push(Entry::default());
+                self.entries.len() as u32 - 1
+            })
+        })
+    }
+}
+
 /// Pinned memory that the GPU writes to.
 #[derive(Clone, Copy, Debug)]
 struct Page {
@@ -113,23 +126,20 @@ impl Launches {
     }
 
     fn enroll(&self, context: &Context, entry: Entry) -> Result<(u32, u64)> {
-        let mut programs = self.programs();
-        let number = match programs.free.pop() {
-            Some(number) => {
+        loop {
+            let mut programs = self.programs();
+            if let Some(number) = programs.number() {
+                let page = &programs.pages[number as usize / PAGE];
+                page.word(number).store(0, Ordering::Relaxed);
+                let word = page.address + (number as usize % PAGE * 8) as u64;
                 programs.entries[number as usize] = entry;
-                number
+                return Ok((number, word));
             }
-            None => {
-                if programs.entries.len() == programs.pages.len() * PAGE {
-                    programs.pages.push(Page::new(context)?);
-                }
-                programs.entries.push(entry);
-                programs.entries.len() as u32 - 1
-            }
-        };
-        let page = &programs.pages[number as usize / PAGE];
-        page.word(number).store(0, Ordering::Relaxed);
-        Ok((number, page.address + (number as usize % PAGE * 8) as u64))
+            // A failure asks for the names of programs, so they are not locked.
+            drop(programs);
+            let page = Page::new(context)?;
+            self.programs().pages.push(page);
+        }
     }
 
     /// Launches so far.

@@ -1,5 +1,6 @@
 //! The libraries of CUDA: found by absolute path, of one major version, loaded once per process.
 
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -190,7 +191,7 @@ fn preload_builtins(nvrtc: &Path) {
 
 fn open(file: &Path) -> Result<Library, String> {
     // SAFETY: the libraries of CUDA, and what they load, may be initialised in any thread.
-    unsafe { Library::new(file) }.map_err(|e| e.to_string())
+    unsafe { Library::new(file) }.map_err(|e| e.source().map_or_else(|| e.to_string(), ToString::to_string))
 }
 
 /// The absolute path of a library that the system found.

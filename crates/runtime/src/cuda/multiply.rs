@@ -69,7 +69,12 @@ fn blas(context: &Context) -> Result<&Blas> {
 
 impl Multiplier {
     pub(crate) fn new(pool: &Pool, cache: Option<&str>) -> Multiplier {
-        Multiplier { pool: pool.clone(), algorithms: Algorithms::new(cache), started: OnceLock::new(), starting: Mutex::default() }
+        Multiplier {
+            pool: pool.clone(),
+            algorithms: Algorithms::new(cache),
+            started: OnceLock::new(),
+            starting: Mutex::default(),
+        }
     }
 
     /// Time that starting the library took, if it was started.

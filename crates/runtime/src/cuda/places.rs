@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use base::CudaConfig;
 
@@ -25,10 +26,16 @@ pub(crate) fn places(config: &CudaConfig) -> Vec<Place> {
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let mut places = vec![Place { name: "libraries of this process".into(), folders: loaded(&maps) }];
     places.extend(config.path.iter().map(|p| explicit(Path::new(p))));
-    places.extend(config.python.iter().map(|p| environment(Path::new(p))));
+    places.extend(config.python.iter().map(|p| environment(&root_of(Path::new(p)))));
     places.push(toolkits(Path::new("/usr/local")));
-    places.retain(|p| !p.folders.is_empty());
     places
+}
+
+/// A Python environment's root; a program is asked for its own.
+fn root_of(python: &Path) -> PathBuf {
+    let asked = || Command::new(python).args(["-c", "import sys; print(sys.prefix)"]).output().ok();
+    let answer = if python.is_file() { asked() } else { None };
+    answer.map_or_else(|| python.to_path_buf(), |out| PathBuf::from(String::from_utf8_lossy(&out.stdout).trim()))
 }
 
 /// Folders of the libraries of CUDA that a process has mapped, and of wheels beside them.

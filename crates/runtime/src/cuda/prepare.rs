@@ -106,7 +106,8 @@ impl Prepared {
     /// Puts the steps on the stream.
     pub(crate) fn launch(&self, context: &Arc<Context>, args: &[Arg<'_>]) -> Result<()> {
         let inner = &*self.inner;
-        self.run(context, args).map_err(|e| e.context(format!("kernel {}", inner.program.name)))
+        self.run(context, args).map_err(|e| e.context(format!("kernel {}", inner.program.name)))?;
+        if context.sync && context.recording() == 0 { context.synchronize() } else { Ok(()) }
     }
 
     fn run(&self, context: &Arc<Context>, args: &[Arg<'_>]) -> Result<()> {
@@ -131,7 +132,7 @@ impl Prepared {
                 Step::Product(product) => product.run(context, &addresses)?,
             }
         }
-        if context.sync && context.recording() == 0 { context.synchronize() } else { Ok(()) }
+        Ok(())
     }
 }
 

@@ -16,6 +16,9 @@ const GPU_LINE: usize = 512;
 /// What a GPU's driver allocates by.
 const GPU_PAGE: usize = 2 << 20;
 
+/// Most that a GPU's large buffers are rounded up by.
+const GPU_STEP: usize = 64 << 20;
+
 /// The source of blocks.
 #[derive(Clone, Debug)]
 pub(crate) enum Heap {
@@ -66,7 +69,7 @@ impl Heap {
         }
         let eighth = bytes.next_power_of_two() / 8;
         match self {
-            Heap::Gpu(_) if bytes >= GPU_PAGE / 2 => Some(bytes.next_multiple_of(eighth.max(GPU_PAGE))),
+            Heap::Gpu(_) if bytes >= GPU_PAGE / 2 => Some(bytes.next_multiple_of(eighth.clamp(GPU_PAGE, GPU_STEP))),
             Heap::Gpu(_) => Some(bytes.next_multiple_of(eighth.max(GPU_LINE))),
             Heap::Host if WATCHED => Some(bytes),
             Heap::Host => {

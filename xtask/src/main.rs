@@ -4,11 +4,13 @@
 //! `cargo xtask bench compile` times the passes on growing graphs and on models, or prints one model's times;
 //! `cargo xtask bench record` times recording and replaying a compiled function. They write JSON under `benches/results/`.
 //!
-//! `xtask suite` tests a device. It needs no sources at run time but the folder `tests/files`, for machines without cargo.
+//! `xtask suite` tests a device, `xtask bench cuda` times it. They need no sources at run time but the folders `tests/files`
+//! and `benches/cuda`, for machines without cargo.
 
 mod compile;
 mod cpu;
 mod flags;
+mod gpu;
 mod graphs;
 mod profile;
 mod record;
@@ -25,10 +27,12 @@ fn main() -> ExitCode {
         ["bench", "compile"] => compile::bench(),
         ["bench", "compile", model] => compile::one(model),
         ["bench", "record"] => record::bench(),
+        ["bench", "cuda", ..] => gpu::bench(&words[2..]),
         ["profile", model] => profile::profile(model),
         ["suite", ..] => suite::suite(&words[1..]),
         _ => Err(base::Error::invalid(format!(
-            "usage: cargo xtask bench cpu | bench compile [MODEL] | bench record | profile MODEL | {}",
+            "usage: cargo xtask bench cpu | bench compile [MODEL] | bench record | {} | profile MODEL | {}",
+            gpu::USAGE,
             suite::USAGE
         ))),
     };

@@ -71,10 +71,12 @@ fn supervise(flags: &Flags) -> Result<Summary> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let jobs: usize = flags.or("jobs", (cores / 2).clamp(1, 8))?;
     let timeout = Duration::from_secs(flags.or("timeout", 120)?);
-    let limit = Duration::from_secs(flags.or("seconds", 240)?);
+    let limit = Duration::from_secs(flags.or("seconds", 120)?);
     let filter = flags.text("filter").unwrap_or("").to_owned();
     let start = Instant::now();
-    let generated = cases::generated(flags.or("seeds", 150)?).take_while(|_| start.elapsed() < limit);
+    let mut begun = None;
+    let in_time = move |_: &String| begun.get_or_insert_with(Instant::now).elapsed() < limit;
+    let generated = cases::generated(flags.or("seeds", 150)?).take_while(in_time);
     let all = cases::fixed(&files(flags))?.into_iter().chain(generated);
     let queue = Mutex::new(all.filter(|case| case.contains(&filter)));
     let done = Mutex::new(Vec::new());

@@ -22,6 +22,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    if words.first() == Some(&"suite") {
+        return end(suite::suite(&words[1..]));
+    }
     let result = match words[..] {
         ["bench", "cpu"] => cpu::bench(),
         ["bench", "compile"] => compile::bench(),
@@ -29,18 +32,19 @@ fn main() -> ExitCode {
         ["bench", "record"] => record::bench(),
         ["bench", "cuda", ..] => gpu::bench(&words[2..]),
         ["profile", model] => profile::profile(model),
-        ["suite", ..] => suite::suite(&words[1..]),
         _ => Err(base::Error::invalid(format!(
             "usage: cargo xtask bench cpu | bench compile [MODEL] | bench record | {} | profile MODEL | {}",
             gpu::USAGE,
             suite::USAGE
         ))),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::from(2)
-        }
-    }
+    end(result.map(|()| ExitCode::SUCCESS))
+}
+
+/// The code of a command that ran, or 2 after its error.
+fn end(result: base::Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|e| {
+        eprintln!("error: {e}");
+        ExitCode::from(2)
+    })
 }

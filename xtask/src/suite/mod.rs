@@ -15,11 +15,12 @@ mod worker;
 mod zoo;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use base::{Config, Error, Result};
+use base::{Config, Result};
 
 use crate::flags::Flags;
 use outcome::Outcome;
@@ -40,26 +41,23 @@ pub(crate) struct Context {
     reduce: bool,
 }
 
-/// Runs the suite, or serves as one of its workers; prints a table last.
+/// Runs the suite, or serves as one of its workers; prints a table last. The code is 1 if a case failed.
 ///
 /// # Errors
-/// Options that are not understood, a folder without programs, or failed cases.
-pub(crate) fn suite(words: &[&str]) -> Result<()> {
+/// Options that are not understood, a folder without programs.
+pub(crate) fn suite(words: &[&str]) -> Result<ExitCode> {
     let serve = words.first() == Some(&"--serve");
     let flags = Flags::parse(&words[usize::from(serve)..], &VALUES, &["reduce"])?;
     if serve {
         let context = Context { config: flags.config()?, files: files(&flags), reduce: flags.is_set("reduce") };
-        return worker::serve(&context);
+        return worker::serve(&context).map(|()| ExitCode::SUCCESS);
     }
     let summary = supervise(&flags)?;
     print!("{}", summary.table());
     if let Some(path) = flags.text("out") {
         summary.write(path, &flags)?;
     }
-    match summary.failures() {
-        0 => Ok(()),
-        n => Err(Error::invalid(format!("{n} cases failed"))),
-    }
+    Ok(ExitCode::from(u8::from(summary.failures() > 0)))
 }
 
 fn files(flags: &Flags) -> PathBuf {

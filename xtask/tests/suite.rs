@@ -4,9 +4,15 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn suite(options: &[&str]) -> Output {
-    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/files");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let (files, rows) = (root.join("tests/files"), root.join("benches/cuda"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    command.args(["suite", "--device", "cpu", "--jobs", "1"]).args(options).args([Path::new("--files"), &files]);
+    command.args(["suite", "--device", "cpu", "--jobs", "1"]).args(options).args([
+        Path::new("--files"),
+        &files,
+        Path::new("--rows"),
+        &rows,
+    ]);
     command.output().expect("the command runs")
 }
 

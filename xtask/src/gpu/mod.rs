@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::flags::Flags;
 use crate::stats::write;
 use measured::Measured;
-use row::Row;
+pub(crate) use row::Row;
 use rulers::Rulers;
 
 /// Options with a value.

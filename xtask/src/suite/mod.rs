@@ -1,7 +1,7 @@
 //! The correctness suite on a device: one command for a machine that has the device, and nothing else.
 //!
-//! Cases run in worker processes, so that a crash, a hang or a broken device costs one case only. Programs come from a folder
-//! of the repository's `tests/files`; everything else is inside the binary.
+//! Cases run in worker processes, so that a crash, a hang or a broken device costs one case only. Programs come from the
+//! repository's folders `tests/files` and `benches/cuda`; everything else is inside the binary.
 
 mod cases;
 mod compare;
@@ -9,6 +9,7 @@ mod device;
 mod fuzz;
 mod outcome;
 mod plan;
+mod rows;
 mod summary;
 mod values;
 mod worker;
@@ -28,16 +29,17 @@ use summary::{Done, Summary};
 use worker::Worker;
 
 /// Options with a value.
-const VALUES: [&str; 8] = ["device", "files", "seeds", "seconds", "filter", "out", "jobs", "timeout"];
+const VALUES: [&str; 9] = ["device", "files", "rows", "seeds", "seconds", "filter", "out", "jobs", "timeout"];
 
 /// How to run the command.
-pub(crate) const USAGE: &str = "suite [--device cuda] [--files tests/files] [--seeds N] [--seconds S] [--filter TEXT] \
-                                [--jobs N] [--timeout S] [--reduce] [--out FILE.json]";
+pub(crate) const USAGE: &str = "suite [--device cuda] [--files tests/files] [--rows benches/cuda] [--seeds N] \
+                                [--seconds S] [--filter TEXT] [--jobs N] [--timeout S] [--reduce] [--out FILE.json]";
 
 /// What every case needs.
 pub(crate) struct Context {
     config: Config,
     files: PathBuf,
+    rows: PathBuf,
     reduce: bool,
 }
 
@@ -49,7 +51,8 @@ pub(crate) fn suite(words: &[&str]) -> Result<ExitCode> {
     let serve = words.first() == Some(&"--serve");
     let flags = Flags::parse(&words[usize::from(serve)..], &VALUES, &["reduce"])?;
     if serve {
-        let context = Context { config: flags.config()?, files: files(&flags), reduce: flags.is_set("reduce") };
+        let (files, rows) = folders(&flags);
+        let context = Context { config: flags.config()?, files, rows, reduce: flags.is_set("reduce") };
         return worker::serve(&context).map(|()| ExitCode::SUCCESS);
     }
     let summary = supervise(&flags)?;
@@ -60,8 +63,9 @@ pub(crate) fn suite(words: &[&str]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(summary.failures() > 0)))
 }
 
-fn files(flags: &Flags) -> PathBuf {
-    flags.path("files", "tests/files")
+/// Folders of the programs.
+fn folders(flags: &Flags) -> (PathBuf, PathBuf) {
+    (flags.path("files", "tests/files"), flags.path("rows", "benches/cuda"))
 }
 
 /// Gives every case to one of the workers. The time box is for generated cases; the others all run.
@@ -72,10 +76,11 @@ fn supervise(flags: &Flags) -> Result<Summary> {
     let limit = Duration::from_secs(flags.or("seconds", 120)?);
     let filter = flags.text("filter").unwrap_or("").to_owned();
     let start = Instant::now();
+    let (files, rows) = folders(flags);
     let mut begun = None;
     let in_time = move |_: &String| begun.get_or_insert_with(Instant::now).elapsed() < limit;
     let generated = cases::generated(flags.or("seeds", 150)?).take_while(in_time);
-    let all = cases::fixed(&files(flags))?.into_iter().chain(generated);
+    let all = cases::fixed(&files, &rows)?.into_iter().chain(generated);
     let queue = Mutex::new(all.filter(|case| case.contains(&filter)));
     let done = Mutex::new(Vec::new());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();

@@ -17,6 +17,8 @@ const ACCESS: i64 = 16;
 const THREADS: i64 = 256;
 /// Most chunks of a row that one thread takes where rows are long enough for many threads.
 const CHUNKS: i64 = 8;
+/// As many as one thread takes while a row has too few for blocks of [`THREADS`].
+const FEW_CHUNKS: i64 = 4;
 /// Chunks of a row from which several blocks share it, if it is read more than once; and most chunks that one of them takes.
 const CLUSTERED: i64 = CHUNKS * THREADS;
 /// Most blocks that share a row.
@@ -178,6 +180,9 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alo
         };
         let least = power_below(most).min(32);
         let mut group = power_above((most + per_thread - 1) / per_thread).clamp(least, limit);
+        if kept == 0 && group < THREADS && most > 32 * FEW_CHUNKS {
+            group = power_above((most + FEW_CHUNKS - 1) / FEW_CHUNKS).min(THREADS);
+        }
         if has_scan {
             group = power_above(most).clamp(32, 512);
         }

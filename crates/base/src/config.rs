@@ -78,7 +78,8 @@ pub struct Config {
 pub struct CudaConfig {
     /// Folders to look in before all others.
     pub path: Vec<String>,
-    /// Roots of Python environments, in whose site-packages the wheels of the libraries may lie.
+    /// Roots of Python environments, in whose site-packages the wheels of the libraries may lie; or a program `python3` that
+    /// knows its root.
     pub python: Vec<String>,
     /// Wait after each launch, so that a fault is reported with the kernel that made it.
     pub sync: bool,
@@ -86,14 +87,15 @@ pub struct CudaConfig {
 
 impl CudaConfig {
     /// `FUSELINE_CUDA_PATH` (folders, separated as in `PATH`), `FUSELINE_SYNC`, and the Python environments that are active:
-    /// `VIRTUAL_ENV`, `CONDA_PREFIX`, and that of the first `python3` of `PATH`.
+    /// `VIRTUAL_ENV`, `CONDA_PREFIX`, that of the first `python3` of `PATH`, and the user's own.
     pub fn from_env() -> CudaConfig {
         let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
         let folders = |name: &str| -> Vec<PathBuf> { var(name).map(|v| std::env::split_paths(&v).collect()).unwrap_or_default() };
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let mut python: Vec<String> = Vec::new();
         let active = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| var(name)).map(PathBuf::from);
-        for root in active.chain(python_roots(&folders("PATH"))).map(text) {
+        let own = var("HOME").map(|home| Path::new(&home).join(".local"));
+        for root in active.chain(python_roots(&folders("PATH"))).chain(own).map(text) {
             if !python.contains(&root) {
                 python.push(root);
             }
@@ -103,9 +105,13 @@ impl CudaConfig {
     }
 }
 
-/// Roots of the first `python3` in some folders: as its name says, and as the file behind it does.
+/// Roots of the first `python3` in some folders: as its name says, and as the file behind it does; or itself, if it only starts
+/// another.
 fn python_roots(folders: &[PathBuf]) -> Vec<PathBuf> {
     let Some(python) = folders.iter().map(|f| f.join("python3")).find(|p| p.exists()) else { return Vec::new() };
+    if python.parent().is_some_and(|folder| folder.ends_with("shims")) {
+        return vec![python];
+    }
     let real = python.canonicalize().ok();
     let root = |program: &Path| program.parent()?.parent().map(Path::to_path_buf);
     [Some(python), real].into_iter().flatten().filter_map(|p| root(&p)).collect()

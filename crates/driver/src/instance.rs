@@ -168,7 +168,10 @@ impl Instance {
 enum Lowered {
     Step(ReadyStep, Option<Remark>),
     /// To be prepared together with others.
-    Program { args: Vec<NodeId>, workspaces: Vec<usize> },
+    Program {
+        args: Vec<NodeId>,
+        workspaces: Vec<usize>,
+    },
 }
 
 /// Every kernel for some sizes; those that `sized` lacks are lowered, and then prepared together.

@@ -373,12 +373,27 @@ impl<'a> State<'a> {
         };
         self.order.check(a, b, &|g| self.successors(g), &name)?;
         let merged = self.make(members)?;
+        if self.gains_a_loop(ga, gb, &merged) {
+            return Err(Refusal::new(Code::F13, "side by side they share a launch without a loop over inner points"));
+        }
         let saved = ga.estimate.time + gb.estimate.time - merged.estimate.time;
         if saved <= 0.0 {
             let code = if merged.summary.ops > ga.summary.ops + gb.summary.ops { Code::F08 } else { Code::F13 };
             return Err(Refusal::new(code, format!("would take {:.1} µs longer", -saved * 1e6)));
         }
         Ok(merged)
+    }
+
+    /// Whether two pointwise groups, neither of which reads what the other makes, would become rows with inner points: a parameter
+    /// and its bias, both updated by one learning rate.
+    fn gains_a_loop(&self, a: &Chosen, b: &Chosen, merged: &Chosen) -> bool {
+        let class_of = |c: &Chosen| c.built.as_ref().map(|b| class(&b.comp));
+        let reads = |c: &Chosen, from: &Chosen| {
+            let args = c.built.iter().flat_map(|b| &b.args);
+            args.filter_map(|&v| Values::owner(self.graph, v)).any(|o| from.group.members.contains(&o))
+        };
+        let pointwise = class_of(a) == Some(Class::Pointwise) && class_of(b) == Some(Class::Pointwise);
+        pointwise && class_of(merged) == Some(Class::Row) && !reads(a, b) && !reads(b, a)
     }
 
     fn admissible(&self, members: &BTreeSet<NodeId>) -> Result<(), Refusal> {

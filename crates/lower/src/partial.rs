@@ -17,8 +17,8 @@ use crate::flat::{Flat, FlatDef, FlatStore};
 use crate::lin::Lin;
 use crate::meet;
 use crate::nest;
-use crate::stages;
 use crate::schedule::{Tiles, tiles};
+use crate::stages;
 use crate::unsupported;
 
 /// Fewest grid tiles that keep all cores busy.

@@ -139,11 +139,9 @@ impl fmt::Display for CudaProgram {
         f.write_str(self.own_source())?;
         for step in &self.steps {
             match step {
-                CudaStep::Launch(l) => writeln!(
-                    f,
-                    "launch {} <{} x {}> args {:?} numbers {:?}",
-                    l.entry, l.grid, l.threads, l.args, l.numbers
-                )?,
+                CudaStep::Launch(l) => {
+                    writeln!(f, "launch {} <{} x {}> args {:?} numbers {:?}", l.entry, l.grid, l.threads, l.args, l.numbers)?
+                }
                 CudaStep::Product(p) => writeln!(f, "product {p:?}")?,
             }
         }

@@ -182,11 +182,28 @@ impl Device {
 
     /// [`Device::prepare`] for several programs: a GPU's sources are compiled in parallel.
     pub fn prepare_all(&self, programs: Vec<Program>) -> Vec<Result<Prepared>> {
-        if let Kind::Cuda(gpu) = &self.kind {
-            let sources = programs.iter().filter_map(|p| if let Program::Cuda(p) = p { Some(p) } else { None });
-            gpu.compile_all(&sources.collect::<Vec<_>>());
+        let Kind::Cuda(gpu) = &self.kind else { return programs.into_iter().map(|p| self.prepare(p)).collect() };
+        let wrong = |p: &TileProgram| Err(Error::internal(format!("program {} is not for {}", p.name, self.id())));
+        let mut refused = Vec::new();
+        let mut own = Vec::new();
+        for program in programs {
+            match program {
+                Program::Tile(p) => refused.push(Some(wrong(&p))),
+                Program::Cuda(p) => {
+                    refused.push(None);
+                    own.push(p);
+                }
+            }
         }
-        programs.into_iter().map(|p| self.prepare(p)).collect()
+        let mut ready = gpu.prepare_all(own).into_iter();
+        let mut next = |refused: Option<Result<Prepared>>| match refused {
+            Some(error) => error,
+            None => match ready.next() {
+                Some(prepared) => Ok(Prepared { kind: PreparedKind::Cuda(prepared?) }),
+                None => Err(Error::internal("a program was not prepared")),
+            },
+        };
+        refused.into_iter().map(&mut next).collect()
     }
 
     /// Runs a program, on the CPU to its end. Until it ran no other thread may write what it reads, or touch what it writes.

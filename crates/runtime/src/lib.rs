@@ -9,5 +9,6 @@ mod memory;
 
 pub use cpu::vm::{CheckSink, PreparedNest, ULP, prepare_nest, run_nests};
 pub use cpu::{Caches, Ceilings, Cpu, PanelStats, Rates, Task, ThreadPool, isa, measure, model};
+pub use cuda::Recorded;
 pub use device::{Arg, Device, Prepared};
 pub use memory::{Array, Buffer, Owner, Pool, PoolStats};

@@ -105,7 +105,7 @@ fn line(m: &Measured) -> String {
 fn describe(device: &Device, rulers: &Rulers) -> Value {
     let info = device.info();
     let libraries = |i: &runtime::cuda::Info| -> Vec<String> {
-        let text = |l: &runtime::cuda::Library| format!("{} {}", l.name, l.version.as_deref().unwrap_or("?"));
+        let text = |l: &runtime::cuda::LibraryInfo| format!("{} {}", l.name, l.version.as_deref().unwrap_or("?"));
         i.libraries.iter().map(text).collect()
     };
     json!({

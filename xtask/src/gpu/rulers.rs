@@ -50,7 +50,7 @@ impl Rulers {
     /// Out of memory.
     pub(crate) fn ready(&mut self, ruler: Ruler, bytes: f64, operations: f64) -> Result<Ready<'_>> {
         match (ruler, self.rates) {
-            (Ruler::Product, Some(rates)) => Ok(Ready::Rate(operations / (rates.gemm * 1e12))),
+            (Ruler::Product, Some(Rates { gemm: Some(gemm), .. })) => Ok(Ready::Rate(operations / (gemm * 1e12))),
             (Ruler::Read, _) => self.read(bytes),
             _ => {
                 let half = bytes as usize / 2;

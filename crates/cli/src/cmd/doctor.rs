@@ -11,14 +11,17 @@ use crate::progress::Progress;
 use crate::{json, output};
 
 /// Environment variables that Fuseline reads.
-const VARIABLES: [&str; 7] = [
+const VARIABLES: [&str; 10] = [
     "FUSELINE_NOFUSE",
+    "FUSELINE_DEVICE",
     "FUSELINE_THREADS",
     "FUSELINE_FUEL",
     "FUSELINE_LOG",
     "FUSELINE_DUMP",
     "FUSELINE_NUMERICS",
     "FUSELINE_CACHE",
+    "FUSELINE_CUDA_PATH",
+    "FUSELINE_SYNC",
 ];
 
 /// What the machine has.

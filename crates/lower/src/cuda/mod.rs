@@ -2,6 +2,8 @@
 //!
 //! * `schedule`: how points are dealt to threads
 //! * `nest`: loops, stages, merging over threads
+//! * `online`: the greatest element and the sum of exponentials below it in one pass
+//! * `tiled`: reading along one axis and writing along another
 //! * `print`, `scalar`: values as statements and expressions
 //! * `product`: matrix products that the library computes
 //!
@@ -9,15 +11,18 @@
 //! all of them.
 
 mod nest;
+mod online;
 mod print;
 mod product;
 mod scalar;
 mod schedule;
+mod tiled;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use base::{Numerics, Result};
 use ::scalar::DType;
+use base::{HashMap, Numerics, Result};
 use program::{CudaProgram, CudaStep, Launch, PRELUDE_END};
 
 use crate::partial::Unit;
@@ -91,16 +96,27 @@ fn print_phases(phases: &[Vec<Unit>], numerics: Numerics, numbers: bool, program
     text.push_str(PRELUDE_END);
     let base = entry_name(&program.name);
     for (n, units) in phases.iter().enumerate() {
-        let mut shared = Shared { dtypes: &dtypes, numerics, checks: &mut program.checks, numbers };
+        let mut shared = Shared { dtypes: &dtypes, numerics, checks: &mut program.checks, alone: units.len() == 1, numbers };
         let bodies = units.iter().map(|unit| nest::nest(unit, &mut shared)).collect::<Result<Vec<_>>>()?;
-        let entry = if n == 0 { base.clone() } else { format!("{base}_finish{}", if n > 1 { n.to_string() } else { String::new() }) };
-        let bodies: Vec<Body> = bodies.into_iter().filter(|b| b.blocks > 0).collect();
-        if !bodies.is_empty() {
+        let phase =
+            if n == 0 { base.clone() } else { format!("{base}_finish{}", if n > 1 { n.to_string() } else { String::new() }) };
+        for (m, bodies) in launches(bodies).into_iter().enumerate() {
+            let entry = if m == 0 { phase.clone() } else { format!("{phase}_{m}") };
             program.steps.push(CudaStep::Launch(launch(&entry, bodies, &mut text)?));
         }
     }
     program.source = text;
     Ok(())
+}
+
+/// Bodies that share a launch: those whose threads wait for each other need a number of threads of their own.
+fn launches(bodies: Vec<Body>) -> Vec<Vec<Body>> {
+    let mut groups: BTreeMap<i64, Vec<Body>> = BTreeMap::new();
+    for body in bodies.into_iter().filter(|b| b.blocks > 0) {
+        let threads = if body.text.contains("__shared__") { body.threads } else { 0 };
+        groups.entry(threads).or_default().push(body);
+    }
+    groups.into_values().collect()
 }
 
 /// A kernel's name without its number: equal kernels of one plan are one binary.
@@ -112,13 +128,11 @@ fn entry_name(name: &str) -> String {
 /// One entry that runs bodies side by side; equal bodies are one function.
 fn launch(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
     let threads = bodies.iter().map(|b| b.threads).max().unwrap_or(1);
-    if bodies.len() > 1 && bodies.iter().any(|b| b.threads != threads) {
-        return beside(entry, bodies, text);
-    }
     if bodies.len() > 1 {
         return beside(entry, bodies, text);
     }
-    let Body { text: body, args, numbers, blocks, .. } = bodies.into_iter().next().ok_or_else(|| unsupported("an empty launch"))?;
+    let Body { text: body, args, numbers, blocks, cluster, .. } =
+        bodies.into_iter().next().ok_or_else(|| unsupported("an empty launch"))?;
     let words = args.len() + numbers.len();
     let _ = writeln!(
         text,
@@ -128,94 +142,103 @@ fn launch(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
         words + 1
     );
     let grid = u32::try_from(blocks).map_err(|_| unsupported("more than 2^32 blocks"))?;
-    Ok(Launch { entry: entry.to_owned(), grid, threads: threads as u32, shared: 0, cluster: 1, args, numbers })
+    Ok(Launch { entry: entry.to_owned(), grid, threads: threads as u32, shared: 0, cluster: cluster as u32, args, numbers })
 }
 
-/// Bodies side by side: the words of each come one after another, before them a table of (first block, first word, function).
+/// Bodies side by side: the words of each come one after another, after a table with (first block, first address, first number,
+/// function) of each.
 fn beside(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
     let threads = bodies.iter().map(|b| b.threads).max().unwrap_or(1);
-    let mut functions: Vec<(&str, i64)> = Vec::new();
-    let local = |b: &Body| b.args.iter().enumerate().fold(b.text.clone(), |t, (n, a)| rename(&t, *a, n));
-    let texts: Vec<String> = bodies.iter().map(local).collect();
-    let mut which = Vec::new();
-    for (body, text) in bodies.iter().zip(&texts) {
-        let key = (text.as_str(), body.threads);
-        let found = functions.iter().position(|f| *f == key).unwrap_or_else(|| {
-            functions.push(key);
-            functions.len() - 1
-        });
-        which.push(found);
-    }
-    for (n, (body, own)) in functions.iter().enumerate() {
-        let guard = if *own < threads { format!("if (threadIdx.x >= {own}) return;\n") } else { String::new() };
-        if *own < threads && body.contains("scratch") {
-            return Err(unsupported("parts with other numbers of threads that synchronise"));
+    let mut functions: Vec<Function> = Vec::new();
+    let (mut table, mut args, mut numbers): (Vec<i64>, Vec<u16>, Vec<i64>) = Default::default();
+    let mut first_block = 0;
+    for body in &bodies {
+        let function =
+            Function { text: canonical(&body.text), threads: body.threads, args: body.args.len(), numbers: body.numbers.len() };
+        let known = functions.iter().position(|f| *f == function).unwrap_or(functions.len());
+        if known == functions.len() {
+            functions.push(function);
         }
-        let _ = writeln!(text, "DEV void {entry}_{n}(const u64* w, u64* fault, const u32 block) {{\n{guard}{body}}}");
-    }
-    let args: Vec<u16> = bodies.iter().flat_map(|b| b.args.iter().copied()).collect();
-    let mut numbers: Vec<i64> = Vec::new();
-    let mut table = Vec::new();
-    let (mut first_block, mut first_arg) = (0, 0);
-    for (body, function) in bodies.iter().zip(&which) {
-        table.extend([first_block, first_arg as i64, numbers.len() as i64, *function as i64]);
+        table.extend([first_block, args.len() as i64, numbers.len() as i64, known as i64]);
+        args.extend(&body.args);
         numbers.extend(&body.numbers);
         first_block += body.blocks;
-        first_arg += body.args.len();
     }
-    let count = bodies.len();
-    let (start, total) = (args.len(), args.len() + table.len() + numbers.len());
-    let most = bodies.iter().map(|b| b.args.len() + b.numbers.len()).max().unwrap_or(0);
-    let arg_counts: Vec<String> = functions.iter().map(|f| args_of(f.0, &bodies, &texts).to_string()).collect();
-    let number_counts: Vec<String> = functions.iter().map(|f| numbers_of(f.0, &bodies, &texts).to_string()).collect();
-    let cases: String = (0..functions.len())
-        .map(|n| {
-            format!(
-                "case {n}: UNROLL for (int i = 0; i < {a}; ++i) w[i] = all[t[1] + i]; \
-                 UNROLL for (int i = 0; i < {m}; ++i) w[{a} + i] = all[{after} + t[2] + i]; {entry}_{n}(w, fault, block); break;\n",
-                a = arg_counts[n],
-                m = number_counts[n],
-                after = start + table.len(),
-            )
-        })
-        .collect();
+    let (start, after) = (args.len(), args.len() + table.len());
+    let total = after + numbers.len();
+    let mut cases = String::new();
+    for (n, f) in functions.iter().enumerate() {
+        let guard = if f.threads < threads { format!("if (threadIdx.x >= {}) return;\n", f.threads) } else { String::new() };
+        let _ = writeln!(text, "DEV void {entry}_{n}(const u64* w, u64* fault, const u32 block) {{\n{guard}{}}}", f.text);
+        let _ = writeln!(
+            cases,
+            "case {n}: UNROLL for (int i = 0; i < {a}; ++i) w[i] = all[t[1] + i]; \
+             UNROLL for (int i = 0; i < {m}; ++i) w[{a} + i] = all[{after} + t[2] + i]; {entry}_{n}(w, fault, block); break;",
+            a = f.args,
+            m = f.numbers,
+        );
+    }
+    let most = functions.iter().map(|f| f.args + f.numbers).max().unwrap_or(0).max(1);
     let _ = writeln!(
         text,
         "struct {entry}_words {{ u64 w[{}]; }};\n\
          extern \"C\" __global__ void __launch_bounds__({threads}) {entry}(const __grid_constant__ {entry}_words words) {{\n\
          const u64* all = words.w; u64* fault = (u64*)all[{total}];\n\
          int low = 0, high = {count};\n\
-         while (high - low > 1) {{ int middle = (low + high) / 2; if (all[{start} + 4 * middle] <= blockIdx.x) low = middle; else high = middle; }}\n\
+         while (high - low > 1) {{\n\
+         int middle = (low + high) / 2; if (all[{start} + 4 * middle] <= blockIdx.x) low = middle; else high = middle;\n\
+         }}\n\
          const u64* t = all + {start} + 4 * low; const u32 block = blockIdx.x - (u32)t[0]; u64 w[{most}];\n\
          switch ((int)t[3]) {{\n{cases}}}\n}}",
-        total + 1
+        total + 1,
+        count = bodies.len(),
     );
     table.extend(numbers);
     let grid = u32::try_from(first_block).map_err(|_| unsupported("more than 2^32 blocks"))?;
     Ok(Launch { entry: entry.to_owned(), grid, threads: threads as u32, shared: 0, cluster: 1, args, numbers: table })
 }
 
-fn args_of(text: &str, bodies: &[Body], texts: &[String]) -> usize {
-    texts.iter().position(|t| t == text).map_or(0, |n| bodies[n].args.len())
+/// One device function of several parts.
+#[derive(PartialEq, Eq)]
+struct Function {
+    text: String,
+    threads: i64,
+    args: usize,
+    numbers: usize,
 }
 
-fn numbers_of(text: &str, bodies: &[Body], texts: &[String]) -> usize {
-    texts.iter().position(|t| t == text).map_or(0, |n| bodies[n].numbers.len())
-}
-
-/// Renames the pointer of a parameter to that of a function's argument.
-fn rename(text: &str, param: u16, local: usize) -> String {
-    let (from, to) = (format!("p{param}"), format!("b{local}"));
+/// A body with its variables numbered in order of appearance, so that bodies that do the same are equal.
+fn canonical(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut seen: HashMap<&str, usize> = HashMap::default();
+    let mut counts: HashMap<char, usize> = HashMap::default();
     let mut rest = text;
-    while let Some(at) = rest.find(&from) {
-        let before = rest[..at].chars().next_back();
-        let after = rest[at + from.len()..].chars().next();
-        let is_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+    while let Some(at) = rest.find(|c: char| c.is_ascii_alphanumeric() || c == '_') {
         out.push_str(&rest[..at]);
-        out.push_str(if is_word(before) || is_word(after) { &from } else { &to });
-        rest = &rest[at + from.len()..];
+        rest = &rest[at..];
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        rest = after;
+        match numbered(word) {
+            Some((letter, digits)) => {
+                let number = *seen.entry(&word[..1 + digits]).or_insert_with(|| {
+                    let count = counts.entry(letter).or_default();
+                    *count += 1;
+                    *count - 1
+                });
+                let _ = write!(out, "{letter}{number}{}", &word[1 + digits..]);
+            }
+            None => out.push_str(word),
+        }
     }
     out.push_str(rest);
     out
+}
+
+/// Letter and length of the digits of a word such as `v12` or `y3a`.
+fn numbered(word: &str) -> Option<(char, usize)> {
+    let letter = word.chars().next().filter(|c| "pvrhyesakczdt".contains(*c))?;
+    let digits = word[1..].find(|c: char| !(c.is_ascii_digit() || c == '_')).unwrap_or(word.len() - 1);
+    let is_variable = word[1..].starts_with(|c: char| c.is_ascii_digit()) && word.len() - 1 - digits <= 1;
+    is_variable.then_some((letter, digits))
 }

@@ -6,9 +6,11 @@ use std::fmt::Write as _;
 use base::{HashMap, Result};
 use kernel::{AxisSet, ValueId};
 
+use super::online::online;
 use super::print::{Held, Print, Shared};
-use super::schedule::{Schedule, schedule};
 use super::scalar::stored;
+use super::tiled::{self, Turn, turn};
+use super::schedule::{Schedule, schedule};
 use crate::flat::{Flat, FlatDef, Root};
 use crate::lin::Lin;
 use crate::partial::{Block, Partial, Unit};
@@ -28,14 +30,22 @@ pub(crate) struct Body {
     pub(crate) blocks: i64,
     /// Threads of a block.
     pub(crate) threads: i64,
+    /// Blocks of a cluster.
+    pub(crate) cluster: i64,
 }
 
 /// Prints a nest.
 pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
-    let flat = &unit.flat;
-    let schedule = schedule(flat, unit.block.as_ref(), shared.dtypes);
+    let mut flat = unit.flat.clone();
     let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
+    let online = online(&mut flat, partials);
+    let flat = &flat;
+    let mut schedule = schedule(flat, unit.block.as_ref(), shared.dtypes, shared.alone);
     let order = Stages::new(flat, partials);
+    let turn = if unit.block.is_none() { turn(flat, &schedule, &order.needed, shared) } else { None };
+    if turn.is_some() {
+        schedule = Schedule { points: tiled::THREADS, unroll: 1, ..schedule };
+    }
     let has_lanes = schedule.lanes > 1 && schedule.vector.is_some_and(|v| !flat.inner.has(v));
     let print = Print {
         flat,
@@ -45,35 +55,49 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
         out: String::new(),
         have: HashMap::default(),
         held: Held::default(),
+        online,
         args: Vec::new(),
         numbers: Vec::new(),
         wide: needs_wide(flat),
         shared,
     };
     let plan = order.plan();
-    let nest = Nest { flat, block: unit.block.as_ref(), partials, order, plan, s: schedule, p: print, guard: None, kept: Vec::new() };
-    nest.run()
+    let nest =
+        Nest { flat, block: unit.block.as_ref(), partials, order, plan, s: schedule, p: print, guard: None, kept: Vec::new() };
+    nest.run(turn.as_ref())
 }
 
 /// Whether some index or number of points does not fit 32 bits.
 fn needs_wide(flat: &Flat) -> bool {
     let mut wide = flat.order.iter().try_fold(1i64, |n, &a| n.checked_mul(flat.extents[a].max(1))).is_none_or(|n| n > 1 << 30);
     flat.for_each_lin(&mut |e| {
-        let affine = Lin { base: e.base, terms: e.terms.iter().filter(|(a, _)| matches!(a, crate::lin::Atom::Axis(_))).cloned().collect() };
+        let affine = Lin {
+            base: e.base,
+            terms: e.terms.iter().filter(|(a, _)| matches!(a, crate::lin::Atom::Axis(_))).cloned().collect(),
+        };
         let (least, most) = affine.range(flat);
         wide |= least < -(1 << 30) || most > 1 << 30;
     });
     wide
 }
 
-struct Nest<'a, 'b> {
-    flat: &'a Flat,
+/// Where the steps of a walk are.
+struct Ahead {
+    axis: usize,
+    within: Vec<usize>,
+    /// Points of `within`, as text.
+    inner: String,
+    scale: &'static str,
+}
+
+pub(crate) struct Nest<'a, 'b> {
+    pub(crate) flat: &'a Flat,
     block: Option<&'a Block>,
     partials: &'a [Partial],
     order: Stages<'a>,
     plan: Plan,
-    s: Schedule,
-    p: Print<'a, 'b>,
+    pub(crate) s: Schedule,
+    pub(crate) p: Print<'a, 'b>,
     /// Condition under which a thread's point exists.
     guard: Option<String>,
     /// Partial reductions whose state varies over inner points, with the set that they vary over.
@@ -81,10 +105,11 @@ struct Nest<'a, 'b> {
 }
 
 impl Nest<'_, '_> {
-    fn run(mut self) -> Result<Body> {
-        let blocks = match self.block {
-            Some(block) => self.walk(block)?,
-            None => self.points()?,
+    fn run(mut self, turn: Option<&Turn>) -> Result<Body> {
+        let blocks = match (self.block, turn, self.s.vector) {
+            (Some(block), ..) => self.walk(block)?,
+            (None, Some(turn), Some(vector)) => self.tiles(turn, vector)?,
+            _ => self.points()?,
         };
         let threads = self.s.threads();
         let mut text = String::new();
@@ -93,18 +118,25 @@ impl Nest<'_, '_> {
             let _ = writeln!(text, "{ty}* p{arg} = ({ty}*)w[{n}];");
         }
         for n in 0..self.p.numbers.len() {
-            let _ = writeln!(text, "const {} n{n} = ({})(i64)w[{}];", self.p.index_type(), self.p.index_type(), self.p.args.len() + n);
+            let _ = writeln!(
+                text,
+                "const {} n{n} = ({})(i64)w[{}];",
+                self.p.index_type(),
+                self.p.index_type(),
+                self.p.args.len() + n
+            );
         }
         let _ = writeln!(text, "constexpr int V = {};", self.s.lanes);
         if self.p.out.contains("scratch") {
-            let _ = writeln!(text, "__shared__ alignas(16) char scratch[{}];", threads * 32);
+            let each = if self.kept.is_empty() || self.s.walkers == 1 { 32 } else { 12 * self.s.lanes.max(4) };
+            let _ = writeln!(text, "__shared__ alignas(16) char scratch[{}];", threads * each);
         }
         text.push_str(&self.p.out);
-        Ok(Body { text, args: self.p.args, numbers: self.p.numbers, blocks, threads })
+        Ok(Body { text, args: self.p.args, numbers: self.p.numbers, blocks, threads, cluster: self.s.cluster })
     }
 
     /// Parallel axes that the grid covers, slowest first, the vector axis last.
-    fn grid_axes(&self) -> Vec<usize> {
+    pub(crate) fn grid_axes(&self) -> Vec<usize> {
         let walked = |a: usize| self.block.is_some_and(|b| b.axis == a || b.within.contains(&a) || b.block == a);
         let all = self.flat.order.iter().copied();
         self.vector_last(all.filter(|&a| !self.flat.inner.has(a) && self.flat.extents[a] > 1 && !walked(a)).collect())
@@ -125,7 +157,7 @@ impl Nest<'_, '_> {
     }
 
     /// Splits a number of chunks, in the variable `from`, into axes.
-    fn decompose(&mut self, from: &str, axes: &[usize]) {
+    pub(crate) fn decompose(&mut self, from: &str, axes: &[usize]) {
         let ty = self.p.index_type();
         let mut rest = from.to_owned();
         for (n, &axis) in axes.iter().enumerate().rev() {
@@ -155,6 +187,11 @@ impl Nest<'_, '_> {
         } else {
             (format!("{t} / {group}"), format!("{t} % {group}"), "0".to_owned())
         };
+        if self.s.cluster > 1 {
+            let (cluster, threads) = (self.s.cluster, self.s.threads());
+            let _ = writeln!(self.p.out, "const int x = 0, g = (int)(block % {cluster}) * {threads} + (int)threadIdx.x, r = 0;");
+            return;
+        }
         let _ = writeln!(self.p.out, "const int x = {x}, g = {g}, r = {r};");
     }
 
@@ -176,7 +213,8 @@ impl Nest<'_, '_> {
         if self.s.unroll > 1 {
             return self.unrolled_points(&axes, blocks, whole, &total);
         }
-        let _ = writeln!(self.p.out, "{ty} q = ({ty})block * {} + x;", self.s.points);
+        let block = if self.s.cluster > 1 { format!("(block / {})", self.s.cluster) } else { "block".to_owned() };
+        let _ = writeln!(self.p.out, "{ty} q = ({ty}){block} * {} + x;", self.s.points);
         if !whole {
             if synchronises {
                 let _ = writeln!(self.p.out, "const bool live = q < {total}; if (!live) q = 0;");
@@ -187,7 +225,7 @@ impl Nest<'_, '_> {
         }
         self.decompose("q", &axes);
         self.stages()?;
-        Ok(blocks)
+        Ok(blocks * self.s.cluster)
     }
 
     /// Several points of a pointwise nest per thread: all loads first.
@@ -195,13 +233,18 @@ impl Nest<'_, '_> {
         let ty = self.p.index_type();
         let unroll = self.s.unroll;
         let simple = |v: ValueId| matches!(&self.flat.value(v).def, FlatDef::Load { .. }) && self.flat.operands(v).is_empty();
-        let loads: Vec<ValueId> = (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize] && simple(v)).collect();
+        let loads: Vec<ValueId> =
+            (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize] && simple(v)).collect();
         for &v in &loads {
             let FlatDef::Load { arg, .. } = self.flat.value(v).def else { continue };
             let count = if self.p.varies(self.flat.value(v).free) { "V" } else { "1" };
             let _ = writeln!(self.p.out, "Vec<{}, {count}> h{v}[{unroll}];", stored(self.p.shared.dtypes[arg]));
         }
-        let head = format!("UNROLL for (int u = 0; u < {unroll}; ++u) {{\n{ty} q = ({ty})block * {} + u * {} + x;", self.s.points * unroll, self.s.points);
+        let head = format!(
+            "UNROLL for (int u = 0; u < {unroll}; ++u) {{\n{ty} q = ({ty})block * {} + u * {} + x;",
+            self.s.points * unroll,
+            self.s.points
+        );
         let test = if whole { String::new() } else { format!("if (q < {total}) ") };
         for phase in 0..2 {
             self.p.line(&head);
@@ -246,8 +289,9 @@ impl Nest<'_, '_> {
         let tiles = (count + self.s.points - 1) / self.s.points;
         let total = self.p.number(count);
         let per_block = self.p.number(tiles);
-        let _ = writeln!(self.p.out, "{ty} a{} = (u32)block / (u32){per_block};", block.block);
-        let _ = writeln!(self.p.out, "{ty} q = ({ty})((u32)block % (u32){per_block}) * {} + x;", self.s.points);
+        let of_cluster = if self.s.cluster > 1 { format!("(block / {})", self.s.cluster) } else { "block".to_owned() };
+        let _ = writeln!(self.p.out, "{ty} a{} = (u32){of_cluster} / (u32){per_block};", block.block);
+        let _ = writeln!(self.p.out, "{ty} q = ({ty})((u32){of_cluster} % (u32){per_block}) * {} + x;", self.s.points);
         let whole = count % self.s.points == 0 && !self.p.shared.numbers;
         if !whole {
             let _ = writeln!(self.p.out, "const bool inside = q < {total}; if (!inside) q = 0;");
@@ -266,7 +310,10 @@ impl Nest<'_, '_> {
              const {ty} steps = (high - low) * {inner_text};",
             b = block.block
         );
-        let _ = writeln!(self.p.out, "for ({ty} step = 0; step < steps; step += {walkers}) {{");
+        let ahead = Ahead { within, inner: inner_text, scale: if lanes > 1 { " * V" } else { "" }, axis: block.axis };
+        let fetched = self.fetch_first(&ahead)?;
+        let unroll = if self.s.group == 1 { "_Pragma(\"unroll 4\") " } else { "" };
+        let _ = writeln!(self.p.out, "{unroll}for ({ty} step = 0; step < steps; step += {walkers}) {{");
         let mut guards: Vec<&str> = if whole { Vec::new() } else { vec!["inside"] };
         if walkers > 1 {
             let _ = writeln!(self.p.out, "{ty} now = step + r; const bool live = now < steps; if (!live) now = 0;");
@@ -275,19 +322,118 @@ impl Nest<'_, '_> {
             let _ = writeln!(self.p.out, "const {ty} now = step;");
         }
         self.guard = (!guards.is_empty()).then(|| guards.join(" && "));
-        let scale = if lanes > 1 { " * V" } else { "" };
-        let _ = writeln!(self.p.out, "{ty} a{} = (low + now / {inner_text}){scale};", block.axis);
-        if !within.is_empty() {
-            let _ = writeln!(self.p.out, "{ty} part = now % {inner_text};");
-            self.decompose("part", &within);
-        }
+        self.fetch_next(&ahead, &fetched)?;
+        self.step(&ahead, "now");
         self.stages()?;
         self.p.line("}");
         self.p.have.clear();
         self.guard = (!whole).then(|| "inside".to_owned());
         self.store_partials()?;
         let numbers = self.flat.extents[block.block];
-        Ok(tiles * numbers)
+        Ok(tiles * numbers * self.s.cluster)
+    }
+
+    /// Where the walk is at a step, as axes.
+    fn step(&mut self, ahead: &Ahead, now: &str) {
+        let ty = self.p.index_type();
+        let _ = writeln!(self.p.out, "{ty} a{} = (low + {now} / {}){};", ahead.axis, ahead.inner, ahead.scale);
+        if !ahead.within.is_empty() {
+            let _ = writeln!(self.p.out, "{ty} part = {now} % {};", ahead.inner);
+            self.decompose("part", &ahead.within);
+        }
+    }
+
+    /// Reads what no step changes, and what the first step needs; gives the loads of the latter.
+    fn fetch_first(&mut self, ahead: &Ahead) -> Result<Vec<ValueId>> {
+        if !self.s.unrolled {
+            return Ok(Vec::new());
+        }
+        let plain = |v: &ValueId| matches!(self.flat.value(*v).def, FlatDef::Load { .. }) && self.flat.operands(*v).is_empty();
+        let needed = (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize]);
+        let loads: Vec<ValueId> = needed.filter(plain).collect();
+        let walked = |v: &ValueId| self.flat.value(*v).free.has(ahead.axis) || ahead.within.iter().any(|&a| self.flat.value(*v).free.has(a));
+        let (moving, fixed): (Vec<ValueId>, Vec<ValueId>) = loads.into_iter().partition(walked);
+        self.fetch(&fixed, "c", true)?;
+        self.fetch(&moving, "c", false)?;
+        self.declare_loads(&moving, "h");
+        let ty = self.p.index_type();
+        let _ = writeln!(self.p.out, "{{ const {ty} first = r < steps ? r : 0;");
+        self.step(ahead, "first");
+        self.fetch(&moving, "h", true)?;
+        self.p.line("}");
+        for &v in fixed.iter().chain(&moving) {
+            let at = if self.loop_of(v).is_empty() { "" } else { "[i]" };
+            self.p.held.insert(v, format!("c{v}{at}"));
+        }
+        Ok(moving)
+    }
+
+    /// Takes what was read ahead, and reads ahead for the next step.
+    fn fetch_next(&mut self, ahead: &Ahead, loads: &[ValueId]) -> Result<()> {
+        if loads.is_empty() {
+            return Ok(());
+        }
+        for &v in loads {
+            let set = self.loop_of(v);
+            if set.is_empty() {
+                let _ = writeln!(self.p.out, "c{v} = h{v};");
+            } else {
+                let steps = self.s.steps(self.chunks_of(set));
+                let _ = writeln!(self.p.out, "UNROLL for (int i = 0; i < {steps}; ++i) c{v}[i] = h{v}[i];");
+            }
+        }
+        let (ty, walkers) = (self.p.index_type(), self.s.walkers);
+        let _ = writeln!(self.p.out, "{{ const {ty} next = step + {walkers} + r < steps ? step + {walkers} + r : now;");
+        self.step(ahead, "next");
+        self.fetch(loads, "h", true)?;
+        self.p.line("}");
+        Ok(())
+    }
+
+    /// Inner axes that a value varies over.
+    fn loop_of(&self, v: ValueId) -> AxisSet {
+        self.order.inner_of(self.flat.value(v).free)
+    }
+
+    fn declare_loads(&mut self, loads: &[ValueId], letter: &str) {
+        let outer = self.p.has_lanes;
+        for &v in loads {
+            let FlatDef::Load { arg, .. } = self.flat.value(v).def else { continue };
+            let set = self.loop_of(v);
+            self.p.has_lanes = self.lanes_in(set);
+            let count = if self.p.varies(self.flat.value(v).free) { "V" } else { "1" };
+            let steps = if set.is_empty() { String::new() } else { format!("[{}]", self.s.steps(self.chunks_of(set))) };
+            let _ = writeln!(self.p.out, "Vec<{}, {count}> {letter}{v}{steps};", stored(self.p.shared.dtypes[arg]));
+        }
+        self.p.has_lanes = outer;
+    }
+
+    /// Declares variables for loads, or reads into those that are declared: all steps of the loops that they are in.
+    fn fetch(&mut self, loads: &[ValueId], letter: &str, read: bool) -> Result<()> {
+        if !read || letter == "c" {
+            self.declare_loads(loads, letter);
+        }
+        if !read {
+            return Ok(());
+        }
+        let outer = self.p.has_lanes;
+        let sets: BTreeSet<AxisSet> = loads.iter().map(|&v| self.loop_of(v)).collect();
+        for set in sets {
+            self.p.has_lanes = self.lanes_in(set);
+            if set.is_empty() {
+                self.p.line("{ {");
+            } else {
+                self.open_loop(set, true)?;
+            }
+            let here: Vec<ValueId> = loads.iter().copied().filter(|&v| self.loop_of(v) == set).collect();
+            for v in here {
+                let at = if set.is_empty() { "" } else { "[i]" };
+                self.read_held(v, &format!("{letter}{v}{at}"))?;
+            }
+            self.p.line("} }");
+        }
+        self.p.has_lanes = outer;
+        Ok(())
     }
 
     /// Loop set of a partial reduction's stage.
@@ -333,12 +479,22 @@ impl Nest<'_, '_> {
             let kept = self.kept.iter().find(|k| k.0 == p.value).map(|k| k.1);
             let name = format!("y{}", p.value);
             if let Some(set) = kept {
+                let steps = self.s.steps(self.chunks_of(set));
+                let (merge, threads) = (if lanes { "across_walkers" } else { "across_walkers_one" }, self.s.threads());
                 if walkers > 1 {
-                    return Err(unsupported("walkers beside accumulators of inner points"));
+                    let _ = writeln!(
+                        self.p.out,
+                        "UNROLL for (int i = 0; i < {steps}; ++i) {merge}<{walkers}, {group}, {threads}>({name}[i], scratch);"
+                    );
                 }
                 self.open_loop(set, true)?;
                 self.p.has_lanes = self.lanes_in(set);
+                let guard = self.guard.clone();
+                if walkers > 1 {
+                    self.guard = Some(guard.as_ref().map_or("r == 0".to_owned(), |g| format!("{g} && r == 0")));
+                }
                 self.store_state(p, &format!("{name}[i]{}", if lanes { "[j]" } else { "" }), lanes)?;
+                self.guard = guard;
                 self.p.line("} }");
                 continue;
             }
@@ -367,7 +523,13 @@ impl Nest<'_, '_> {
         }
         let threads = self.s.threads();
         let each = if at.is_empty() { "" } else { "LANES(j) " };
-        let call = if stride == 1 { format!("across<{count}, {threads}>") } else { format!("across_strided<{count}, {stride}, {threads}>") };
+        let call = if self.s.cluster > 1 {
+            format!("across_cluster<{}, {threads}>", self.s.cluster)
+        } else if stride == 1 {
+            format!("across<{count}, {threads}>")
+        } else {
+            format!("across_strided<{count}, {stride}, {threads}>")
+        };
         let _ = writeln!(self.p.out, "{each}{name}{at} = {call}({name}{at}, scratch);");
     }
 
@@ -389,7 +551,7 @@ impl Nest<'_, '_> {
     }
 
     /// The stages at one point.
-    fn stages(&mut self) -> Result<()> {
+    pub(crate) fn stages(&mut self) -> Result<()> {
         let plan = self.plan.clone();
         let outer = self.p.has_lanes;
         self.hold(&plan)?;
@@ -411,6 +573,9 @@ impl Nest<'_, '_> {
     /// Reads what several stages need into registers, where the schedule says so.
     fn hold(&mut self, plan: &Plan) -> Result<()> {
         if !self.s.unrolled {
+            return Ok(());
+        }
+        if self.block.is_some() {
             return Ok(());
         }
         let loops: Vec<(&Loops, &Vec<Root>)> = plan.iter().filter(|(l, _)| !l.axes.is_empty() && l.level < LATER).collect();
@@ -491,7 +656,8 @@ impl Nest<'_, '_> {
         let reachable = self.order.reachable(roots);
         let is_scan = |v: &ValueId| matches!(self.flat.value(*v).def, FlatDef::Scan { .. }) && !self.p.have.contains_key(v);
         let scans: Vec<ValueId> = reachable.iter().copied().filter(is_scan).collect();
-        let reductions: Vec<ValueId> = roots.iter().filter_map(|r| if let Root::Value(v) = r { Some(*v) } else { None }).collect();
+        let reductions: Vec<ValueId> =
+            roots.iter().filter_map(|r| if let Root::Value(v) = r { Some(*v) } else { None }).collect();
         let own: Vec<ValueId> = reductions.into_iter().filter(|v| !self.partials.iter().any(|p| p.value == *v)).collect();
         for &v in own.iter().chain(&scans) {
             let ty = self.p.state_type(v)?;
@@ -513,14 +679,32 @@ impl Nest<'_, '_> {
         }
         self.p.have = before;
         self.p.has_lanes = self.s.lanes > 1 && self.s.vector.is_some_and(|v| !self.flat.inner.has(v));
+        if !set.is_empty() && self.s.group > 1 {
+            self.merge_all(&own)?;
+        }
         for v in own {
             let lanes = self.state_lanes(v);
-            let name = format!("y{v}");
-            if !set.is_empty() {
-                let stride = if self.s.strided { self.s.points } else { 1 };
-                self.across(&name, if lanes { "[j]" } else { "" }, self.s.group, stride);
-            }
-            self.p.results(v, &name, lanes)?;
+            self.p.results(v, &format!("y{v}"), lanes)?;
+        }
+        Ok(())
+    }
+
+    /// Merges the states of a stage's reductions over the threads of a group: those without lanes two at a time.
+    fn merge_all(&mut self, own: &[ValueId]) -> Result<()> {
+        let stride = if self.s.strided { self.s.points } else { 1 };
+        let (with_lanes, plain): (Vec<ValueId>, Vec<ValueId>) = own.iter().partition(|&&v| self.state_lanes(v));
+        for v in with_lanes {
+            self.across(&format!("y{v}"), "[j]", self.s.group, stride);
+        }
+        for pair in plain.chunks(2) {
+            let &[a, b] = pair else {
+                self.across(&format!("y{}", pair[0]), "", self.s.group, stride);
+                continue;
+            };
+            let (of_a, of_b) = (self.p.state_type(a)?, self.p.state_type(b)?);
+            let _ = writeln!(self.p.out, "Both<{of_a}, {of_b}> z{a}; z{a}.a = y{a}; z{a}.b = y{b};");
+            self.across(&format!("z{a}"), "", self.s.group, stride);
+            let _ = writeln!(self.p.out, "y{a} = z{a}.a; y{b} = z{a}.b;");
         }
         Ok(())
     }

@@ -37,6 +37,32 @@ template<class T, int V> struct alignas(alignment(sizeof(T) * V)) Vec { T x[V]; 
 template<class T, int V, class P> DEV Vec<T, V> load(const T* base, P at) { return *reinterpret_cast<const Vec<T, V>*>(base + at); }
 template<class T, int V, class P> DEV void store(T* base, P at, const Vec<T, V>& v) { *reinterpret_cast<Vec<T, V>*>(base + at) = v; }
 
+// Stored elements of registers; two f16 or bf16 at once.
+DEV u32 pair(f16, float a, float b) { u32 r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
+DEV u32 pair(bf16, float a, float b) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
+template<class T> struct Packs { static constexpr bool pairs = false; };
+template<> struct Packs<f16> { static constexpr bool pairs = true; };
+template<> struct Packs<bf16> { static constexpr bool pairs = true; };
+template<class T, int V, class R> DEV Vec<T, V> packed(const R (&x)[V]) {
+    Vec<T, V> r;
+    if constexpr (Packs<T>::pairs && V % 2 == 0) {
+        UNROLL for (int i = 0; i < V / 2; ++i) reinterpret_cast<u32*>(&r)[i] = pair(T(), x[2 * i], x[2 * i + 1]);
+    } else {
+        UNROLL for (int i = 0; i < V; ++i) r.x[i] = Down<T>::of(x[i]);
+    }
+    return r;
+}
+
+// Writes N elements to a tile's row, two of 16 bits or four of 8 at once.
+template<class T, int N> DEV void turn_in(T* to, const Vec<T, N>& from) {
+    constexpr int each = 4 / (int)sizeof(T);
+    if constexpr (each > 1 && N % each == 0) {
+        UNROLL for (int i = 0; i < N / each; ++i) reinterpret_cast<u32*>(to)[i] = reinterpret_cast<const u32*>(&from)[i];
+    } else {
+        UNROLL for (int i = 0; i < N; ++i) to[i] = from.x[i];
+    }
+}
+
 template<class I> DEV bool within(I x, i64 n) { return x >= 0 && (i64)x < n; }
 DEV i64 floor_div(i64 a, i64 b) { i64 q = a / b; return q - (a % b != 0 && ((a % b < 0) != (b < 0))); }
 DEV i64 floor_mod(i64 a, i64 b) { i64 r = a % b; return r + (r != 0 && ((r < 0) != (b < 0)) ? b : 0); }
@@ -86,8 +112,7 @@ DEV float tanh_f32(float x) {
 DEV float erf_f32(float x) {
     float a = fabsf(x), t = rcp(fmaf(0.3275911f, a, 1.0f));
     float p = fmaf(fmaf(fmaf(fmaf(1.061405429f, t, -1.453152027f), t, 1.421413741f), t, -0.284496736f), t, 0.254829592f) * t;
-    float r = fmaf(-p, ex2(a * a * -1.4426950408889634f), 1.0f);
-    return is_nan(x) ? x : copysignf(r, x);
+    return copysignf(fmaf(-p, ex2(a * a * -1.4426950408889634f), 1.0f), x);
 }
 DEV float sigmoid_f32(float x) { return rcp(1.0f + ex2(x * -1.4426950408889634f)); }
 DEV float s_div(float a, float b) { return __fdividef(a, b); }
@@ -98,6 +123,23 @@ DEV float erf_f32(float x) { return erff(x); }
 DEV float sigmoid_f32(float x) { return x >= 0 ? 1.0f / (1.0f + expf(-x)) : expf(x) / (1.0f + expf(x)); }
 DEV float s_div(float a, float b) { return __fdiv_rn(a, b); }
 #endif
+// A divisor of many: its reciprocal once, then quotients as exact as the division's.
+struct Divisor { float b, r; bool fast; };
+DEV Divisor divisor(float b) {
+    Divisor d; d.b = b; d.r = __frcp_rn(b); d.fast = fabsf(b) > 0x1p-60f && fabsf(b) < 0x1p60f;
+    return d;
+}
+DEV float quotient(float a, const Divisor& d) {
+#ifdef WIDE
+    return d.fast ? a * d.r : a / d.b;
+#else
+    float q = a * d.r;
+    q = fmaf(fmaf(-d.b, q, a), d.r, q);
+    float e = fmaf(fmaf(-d.b, q, a), d.r, q);
+    if (d.fast && fabsf(a) > 0x1p-60f && fabsf(a) < 0x1p60f) return e;
+    return d.fast && a == 0 ? a * d.r : __fdiv_rn(a, d.b);
+#endif
+}
 DEV double sigmoid_f64(double x) { return x >= 0 ? 1.0 / (1.0 + exp(-x)) : exp(x) / (1.0 + exp(x)); }
 BOTH(s_exp, exp_f32, exp) BOTH(s_exp2, exp2f, exp2) BOTH(s_tanh, tanh_f32, tanh) BOTH(s_erf, erf_f32, erf)
 BOTH(s_sigmoid, sigmoid_f32, sigmoid_f64)
@@ -203,6 +245,8 @@ template<class T> struct alignas(2 * sizeof(T)) MaxSum { T a, b;
     DEV void merge(const MaxSum& o) {
         T m = s_max(a, o.a); b = b * shrink(a, m) + o.b * shrink(o.a, m); a = m;
     } };
+// The sum of exponentials as two passes give it: NaN where all elements are -infinity.
+template<class T> DEV T below_greatest(const MaxSum<T>& s) { return s.a == Limits<T>::least() ? s.a - s.a : s.b; }
 template<class T> struct alignas(2 * sizeof(T)) Affine { T a, b;
     static DEV Affine none() { Affine s; s.a = 1; s.b = 0; return s; }
     DEV void add(T x, T y) { b = x * b + y; a = a * x; }
@@ -210,6 +254,12 @@ template<class T> struct alignas(2 * sizeof(T)) Affine { T a, b;
 
 // V elements at once: one rescaling for all of them.
 template<int V, class S, class T> DEV void add_all(S& s, const T (&x)[V]) { LANES(j) s.add(x[j]); }
+template<int V, class T> DEV void add_all(Sum<T>& s, const T (&x)[V]) {
+    T y[V];
+    LANES(j) y[j] = x[j];
+    UNROLL for (int step = V / 2; step > 0; step /= 2) UNROLL for (int j = 0; j < step; ++j) y[j] = (T)(y[j] + y[j + step]);
+    s.add(y[0]);
+}
 template<int V, class T> DEV void add_all(MaxSum<T>& s, const T (&x)[V]) {
     T m = s.a;
     LANES(j) m = s_max(m, x[j]);
@@ -224,6 +274,17 @@ template<int V, class T> DEV void add_all(Welford<T>& s, const T (&x)[V]) {
     o.a = sum * (T)(1.0 / V); o.b = 0; o.c = V;
     LANES(j) { T d = x[j] - o.a; o.b += d * d; }
     s.merge(o);
+}
+
+// Two states that are merged at once.
+template<class A, class B> struct Both { A a; B b;
+    static DEV Both none() { Both s; s.a = A::none(); s.b = B::none(); return s; }
+    DEV void merge(const Both& o) { a.merge(o.a); b.merge(o.b); } };
+
+// Waits for the G adjacent threads that share a result; all of a block's T wait together where numbers of barriers run out.
+template<int G, int T> DEV void wait() {
+    if constexpr (G == T || T / G > 15) __syncthreads();
+    else asm volatile("bar.sync %0, %1;" :: "r"((int)threadIdx.x / G + 1), "n"(G) : "memory");
 }
 
 // Merging states of threads. All threads that share a result take part; the order depends on their numbers only.
@@ -247,15 +308,33 @@ template<int G, int T, class S> DEV S across(S s, void* scratch) {
     constexpr int W = G / 32;
     s = across_warp<32>(s);
     if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = s;
-    __syncthreads();
+    wait<G, T>();
     int lane = threadIdx.x % 32;
     S t = lane < W ? shared[threadIdx.x / G * W + lane] : S::none();
     t = across_warp<(W < 32 ? (W < 1 ? 1 : W) : 32)>(t);
     S r;
     UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
         reinterpret_cast<u32*>(&r)[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&t)[i], 0);
-    __syncthreads();
+    wait<G, T>();
     return r;
+}
+DEV void cluster_wait() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+// All threads of a cluster of C blocks.
+template<int C, int T, class S> DEV S across_cluster(S s, void* scratch) {
+    s = across<T, T>(s, scratch);
+    S* slot = reinterpret_cast<S*>(scratch);
+    if (threadIdx.x == 0) *slot = s;
+    cluster_wait();
+    u32 own = (u32)__cvta_generic_to_shared(slot), other;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(other) : "r"(own), "r"(threadIdx.x % C));
+    S o;
+    UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
+        asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(reinterpret_cast<u32*>(&o)[i]) : "r"(other + 4 * i));
+    o = across_warp<C>(o);
+    cluster_wait();
+    return o;
 }
 // Groups of G threads at a distance of STRIDE.
 template<int G, int STRIDE, int T, class S> DEV S across_strided(S s, void* scratch) {
@@ -270,6 +349,19 @@ template<int G, int STRIDE, int T, class S> DEV S across_strided(S s, void* scra
     S r = shared[t - g * STRIDE];
     __syncthreads();
     return r;
+}
+// The first of R groups of STRIDE threads gets what all of them accumulated, lane by lane.
+template<int R, int STRIDE, int T, int V, class S> DEV void across_walkers(S (&y)[V], void* scratch) {
+    S* shared = reinterpret_cast<S*>(scratch);
+    int t = threadIdx.x;
+    __syncthreads();
+    LANES(j) shared[j * T + t] = y[j];
+    __syncthreads();
+    if (t < STRIDE) LANES(j) UNROLL for (int r = 1; r < R; ++r) y[j].merge(shared[j * T + t + r * STRIDE]);
+    __syncthreads();
+}
+template<int R, int STRIDE, int T, class S> DEV void across_walkers_one(S& y, void* scratch) {
+    across_walkers<R, STRIDE, T, 1>(reinterpret_cast<S(&)[1]>(y), scratch);
 }
 // Inclusive scan over G adjacent threads after a carry, which becomes that of the next elements.
 template<int G, int T, class S> DEV S scan_across(S s, S& carry, void* scratch) {

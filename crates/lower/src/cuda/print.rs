@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use base::{HashMap, Numerics, Result};
 use kernel::ValueId;
-use scalar::{DType, Scalar};
+use scalar::{DType, Scalar, ScalarOp};
 
 use super::scalar::{constant, op, register, round, state, stored};
 use super::schedule::is_vector;
@@ -22,6 +22,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) dtypes: &'a [DType],
     pub(crate) numerics: Numerics,
     pub(crate) checks: &'a mut Vec<String>,
+    /// One nest has the launch to itself.
+    pub(crate) alone: bool,
     /// Sizes are passed at launch instead of being literals.
     pub(crate) numbers: bool,
 }
@@ -54,6 +56,8 @@ pub(crate) struct Print<'a, 'b> {
     pub(crate) out: String,
     pub(crate) have: HashMap<ValueId, Name>,
     pub(crate) held: Held,
+    /// Reductions that give the greatest element and the sum of exponentials below it at once.
+    pub(crate) online: Vec<ValueId>,
     /// Parameters in order of first use.
     pub(crate) args: Vec<u16>,
     pub(crate) numbers: Vec<i64>,
@@ -190,6 +194,9 @@ impl Print<'_, '_> {
             FlatDef::Load { arg, index, when, fill } => self.load(v, *arg, index, when, *fill),
             FlatDef::Op(scalar_op, args) => {
                 let names = args.iter().map(|&a| self.value(a)).collect::<Result<Vec<_>>>()?;
+                if let Some(text) = self.quotient(*scalar_op, value.dtype, &names, lanes, v) {
+                    return Ok(self.variable(ty, &name, lanes, &text));
+                }
                 let texts: Vec<String> = names.iter().map(|n| if lanes { n.at() } else { n.text.clone() }).collect();
                 let dtype = flat.value(args[args.len() - 1]).dtype;
                 let text = op(*scalar_op, dtype, value.dtype, &texts, self.shared.numerics);
@@ -210,6 +217,16 @@ impl Print<'_, '_> {
             | FlatDef::Contract { .. }
             | FlatDef::Merge { .. } => Err(unsupported("a reduction is needed before its stage")),
         }
+    }
+
+    /// A division of many lanes by one value, which is inverted once.
+    fn quotient(&mut self, op: ScalarOp, dtype: DType, names: &[Name], lanes: bool, v: ValueId) -> Option<String> {
+        if op != ScalarOp::Div || !lanes || names[1].lanes || matches!(dtype, DType::F64) || !dtype.is_float() {
+            return None;
+        }
+        let _ = writeln!(self.out, "const Divisor d{v} = divisor({});", names[1].text);
+        let text = format!("quotient({}, d{v})", names[0].at());
+        Some(if self.shared.numerics == Numerics::Eager { round(dtype, text) } else { text })
     }
 
     /// What a failed check reports.
@@ -236,20 +253,12 @@ impl Print<'_, '_> {
     }
 
     /// Reads the elements of a load into a variable.
-    pub(crate) fn read(
-        &mut self,
-        v: ValueId,
-        raw: &str,
-        arg: usize,
-        index: &Lin,
-        when: &[FlatCond],
-        fill: Scalar,
-    ) -> Result<()> {
+    pub(crate) fn read(&mut self, v: ValueId, raw: &str, arg: usize, index: &Lin, when: &[FlatCond], fill: Scalar) -> Result<()> {
         let lanes = self.varies(self.flat.value(v).free);
         let pointer = self.pointer(arg);
         let ty = stored(self.shared.dtypes[arg]);
         let fill = format!("Down<{ty}>::of({})", constant(fill));
-        let per_lane = lanes && (self.conditions_vary(when) || !self.vector.is_some_and(|a| is_vector(index, a, self.lanes)));
+        let per_lane = lanes && (self.conditions_vary(when) || !self.vector.is_some_and(|a| is_vector(self.flat, index, a, self.lanes)));
         if per_lane {
             let at = self.lin(index, true)?;
             let element = if when.is_empty() {
@@ -279,7 +288,7 @@ impl Print<'_, '_> {
         let ty = stored(self.shared.dtypes[s.arg]);
         let pointer = self.pointer(s.arg);
         let lanes = self.varies(self.flat.store_axes(s)) || self.conditions_vary(&s.when);
-        let vector = self.vector.is_some_and(|a| is_vector(&s.index, a, self.lanes));
+        let vector = self.vector.is_some_and(|a| is_vector(self.flat, &s.index, a, self.lanes));
         let lane_wise = lanes && (!vector || s.combine.is_some() || self.conditions_vary(&s.when));
         let at = self.lin(&s.index, lane_wise)?;
         let mut tests: Vec<String> = guard.map(str::to_owned).into_iter().collect();
@@ -289,7 +298,11 @@ impl Print<'_, '_> {
         let test = if tests.is_empty() { String::new() } else { format!("if ({}) ", tests.join(" && ")) };
         if lanes && !lane_wise {
             let name = format!("s{}_{}", s.arg, self.out.len());
-            let _ = writeln!(self.out, "Vec<{ty}, V> {name}; LANES(j) {name}.x[j] = Down<{ty}>::of({});", value.at());
+            if value.lanes {
+                let _ = writeln!(self.out, "const Vec<{ty}, V> {name} = packed<{ty}>({});", value.text);
+            } else {
+                let _ = writeln!(self.out, "Vec<{ty}, V> {name}; LANES(j) {name}.x[j] = Down<{ty}>::of({});", value.text);
+            }
             let _ = writeln!(self.out, "{test}store<{ty}, V>({pointer}, {at}, {name});");
             return Ok(());
         }
@@ -342,7 +355,10 @@ impl Print<'_, '_> {
         };
         for (k, field) in ["a", "b", "c"].iter().enumerate().take(dtypes.len()) {
             let dtype = if k == 0 { self.flat.value(v).dtype } else { dtypes[k] };
-            let text = round(dtype, format!("({}){at}.{field}", register(dtype)));
+            let mut text = round(dtype, format!("({}){at}.{field}", register(dtype)));
+            if k == 1 && self.online.contains(&v) {
+                text = format!("below_greatest({at})");
+            }
             let name = self.variable(register(dtype), &format!("v{v}{field}"), lanes, &text);
             for id in 0..self.flat.values.len() as ValueId {
                 if matches!(self.flat.value(id).def, FlatDef::Component(of, i) if of == v && i == k) {

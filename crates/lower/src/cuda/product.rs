@@ -28,8 +28,7 @@ pub(crate) fn product(flat: &Flat, params: &[Param]) -> Option<Product> {
     let k = single(flat, k)?;
     let (m, more_rows) = last_by(flat, m, [a.1, &store.index])?;
     let (n, more_columns) = last_by(flat, n, [b.1, &store.index])?;
-    let batch: Vec<usize> =
-        flat.order.iter().copied().filter(|&x| batch.union(more_rows).union(more_columns).has(x)).collect();
+    let batch: Vec<usize> = flat.order.iter().copied().filter(|&x| batch.union(more_rows).union(more_columns).has(x)).collect();
     let operand = |param: usize, index: &Lin, rows: usize, columns: usize| {
         let operand = Operand {
             param: param as u16,

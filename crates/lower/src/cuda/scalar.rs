@@ -78,7 +78,8 @@ pub(crate) fn round(dtype: DType, text: String) -> String {
 pub(crate) fn op(op: ScalarOp, dtype: DType, result: DType, args: &[String], numerics: Numerics) -> String {
     let low = matches!(result, DType::F16 | DType::BF16);
     let text = expression(op, dtype, result, args);
-    let exact = matches!(op, ScalarOp::Cast(_) | ScalarOp::Select | ScalarOp::Max | ScalarOp::Min | ScalarOp::Neg | ScalarOp::Abs);
+    let exact =
+        matches!(op, ScalarOp::Cast(_) | ScalarOp::Select | ScalarOp::Max | ScalarOp::Min | ScalarOp::Neg | ScalarOp::Abs);
     let rounds = low && !exact && numerics == Numerics::Eager;
     if rounds { round(result, text) } else { text }
 }

@@ -7,7 +7,7 @@ use crate::flat::{Flat, FlatDef};
 use crate::lin::{Atom, Lin};
 use crate::partial::{Block, Splitting};
 use crate::schedule::Tiles;
-use crate::stages::Stages;
+use crate::stages::{Plan, Stages};
 
 /// Multiprocessors that a schedule has in mind; more or fewer change speed only.
 const PROCESSORS: i64 = 132;
@@ -17,11 +17,17 @@ const ACCESS: i64 = 16;
 const THREADS: i64 = 256;
 /// Most chunks of a row that one thread takes where rows are long enough for many threads.
 const CHUNKS: i64 = 8;
+/// Chunks of a row from which several blocks share it, if it is read more than once; and most chunks that one of them takes.
+const CLUSTERED: i64 = CHUNKS * THREADS;
+/// Most blocks that share a row.
+const MOST_CLUSTER: i64 = 16;
 /// Most accumulators that a thread keeps through a walk.
-const ACCUMULATORS: i64 = 32;
+const ACCUMULATORS: i64 = 16;
 /// Most bytes of loads that a thread of a small and of the largest block keeps for later stages.
 const HELD: (i64, i64) = (384, 144);
 
+/// Threads of one multiprocessor that blocks with partial results fill.
+const RESIDENT: i64 = 1024;
 /// Fewest points of a block that leaves a partial result.
 const LEAST_BLOCK: i64 = 4096;
 
@@ -39,6 +45,8 @@ pub(crate) struct Schedule {
     pub(crate) walkers: i64,
     /// Threads across inner points.
     pub(crate) group: i64,
+    /// Blocks that share one point: the group's threads are spread over them.
+    pub(crate) cluster: i64,
     /// Neighbouring threads differ in their point first, not in their inner point.
     pub(crate) strided: bool,
     /// Points that a thread takes at once.
@@ -50,7 +58,7 @@ pub(crate) struct Schedule {
 impl Schedule {
     /// Threads of a block.
     pub(crate) fn threads(&self) -> i64 {
-        self.points * self.walkers * self.group
+        self.points * self.walkers * self.group / self.cluster
     }
     /// Steps of a loop over chunks, per thread.
     pub(crate) fn steps(&self, chunks: i64) -> i64 {
@@ -96,7 +104,7 @@ fn accesses<'a>(flat: &'a Flat, dtypes: &[DType]) -> Vec<Access<'a>> {
 }
 
 /// Whether an index steps by one along an axis, from multiples of `lanes`.
-pub(crate) fn is_vector(index: &Lin, axis: usize, lanes: i64) -> bool {
+pub(crate) fn is_vector(flat: &Flat, index: &Lin, axis: usize, lanes: i64) -> bool {
     let multiple = |(atom, coef): &(Atom, i64)| match atom {
         Atom::Axis(a) if *a == axis => *coef == 1,
         _ => coef % lanes == 0,
@@ -104,7 +112,7 @@ pub(crate) fn is_vector(index: &Lin, axis: usize, lanes: i64) -> bool {
     let mut nested = false;
     for (atom, _) in index.terms.iter().filter(|(a, _)| !matches!(a, Atom::Axis(_))) {
         let part = Lin { base: 0, terms: vec![(atom.clone(), 1)] };
-        part.visit_atoms(&mut |a| nested |= matches!(a, Atom::Axis(x) if *x == axis));
+        nested |= flat.axes_of(&part).has(axis);
     }
     index.coef(axis) == 1 && index.base % lanes == 0 && !nested && index.terms.iter().all(multiple)
 }
@@ -112,12 +120,12 @@ pub(crate) fn is_vector(index: &Lin, axis: usize, lanes: i64) -> bool {
 /// The axis along which most bytes are adjacent, and how many points of it one thread takes.
 fn vector(flat: &Flat, dtypes: &[DType]) -> (Option<usize>, i64) {
     let accesses = accesses(flat, dtypes);
-    let scanned = |a: usize| flat.values.iter().any(|v| matches!(&v.def, FlatDef::Scan { axis, .. } if *axis == a));
     let score = |a: usize| accesses.iter().filter(|x| x.index.coef(a).abs() == 1).map(|x| x.weight).sum::<f64>();
     let axes = flat.order.iter().copied().filter(|&a| flat.extents[a] > 1);
     let best = axes.map(|a| (score(a), a)).filter(|s| s.0 > 0.0).max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let Some((_, axis)) = best else { return (None, 1) };
-    if scanned(axis) || flat.stores.iter().any(|s| s.collides) {
+    let scans = flat.values.iter().any(|v| matches!(v.def, FlatDef::Scan { .. }));
+    if scans || flat.stores.iter().any(|s| s.collides) {
         return (Some(axis), 1);
     }
     let along: Vec<&Access<'_>> = accesses.iter().filter(|x| x.index.coef(axis) == 1).collect();
@@ -126,8 +134,8 @@ fn vector(flat: &Flat, dtypes: &[DType]) -> (Option<usize>, i64) {
     let most = accesses.iter().map(|x| x.dtype.size() as i64).max().unwrap_or(ACCESS);
     let mut lanes = (ACCESS / least).min(2 * ACCESS / most).max(1);
     let fits = |lanes: i64| {
-        let stores = along.iter().filter(|x| x.is_store).all(|x| is_vector(x.index, axis, lanes));
-        flat.extents[axis] % lanes == 0 && stores && along.iter().any(|x| is_vector(x.index, axis, lanes))
+        let stores = along.iter().filter(|x| x.is_store).all(|x| is_vector(flat, x.index, axis, lanes));
+        flat.extents[axis] % lanes == 0 && stores && along.iter().any(|x| is_vector(flat, x.index, axis, lanes))
     };
     while lanes > 1 && !fits(lanes) {
         lanes /= 2;
@@ -143,10 +151,10 @@ fn power_below(n: i64) -> i64 {
     1 << n.max(1).ilog2()
 }
 
-/// The schedule of a nest.
-pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType]) -> Schedule {
+/// The schedule of a nest; `alone` means that no other shares its launch.
+pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alone: bool) -> Schedule {
     let (vector, lanes) = vector(flat, dtypes);
-    let one = Schedule { vector, lanes, points: 1, walkers: 1, group: 1, strided: false, unroll: 1, unrolled: false };
+    let one = Schedule { vector, lanes, points: 1, walkers: 1, group: 1, cluster: 1, strided: false, unroll: 1, unrolled: false };
     if block.is_none() && flat.stores.iter().any(|s| s.collides) {
         return Schedule { lanes: 1, ..one };
     }
@@ -163,15 +171,33 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType]) -> 
     if inner || (vector.is_none_or(walked) && most > 1) || has_scan {
         let kept = partials.iter().filter(|p| !flat.live(flat.value(p.value).free.and(flat.inner)).is_empty());
         let kept: i64 = kept.map(|p| p.states.len() as i64 * lanes).sum();
-        let per_thread = if kept > 0 { (ACCUMULATORS / kept).max(1) } else { CHUNKS };
+        let (per_thread, limit) = match (kept > 0, alone) {
+            (true, true) => ((ACCUMULATORS / kept).max(1), MOST_CLUSTER / 2 * THREADS),
+            (true, false) => ((ACCUMULATORS / kept).max(1), 512),
+            _ => (CHUNKS, 1024),
+        };
         let least = power_below(most).min(32);
-        let mut group = power_above((most + per_thread - 1) / per_thread).clamp(least, 1024);
+        let mut group = power_above((most + per_thread - 1) / per_thread).clamp(least, limit);
         if has_scan {
             group = power_above(most).clamp(32, 512);
         }
-        let threads = if kept > 0 || in_order { group } else { group.max(128) };
+        if alone && block.is_none() && !has_scan && most > CLUSTERED {
+            let cluster = power_above((most + CLUSTERED - 1) / CLUSTERED).min(MOST_CLUSTER);
+            let group = cluster * THREADS;
+            if holds(flat, &plan, group, lanes, vector, dtypes, THREADS) {
+                return Schedule { group, cluster, unrolled: true, ..one };
+            }
+        }
+        if kept > 0 && group > 2 * THREADS {
+            return Schedule { group, cluster: group / THREADS, unrolled: true, ..one };
+        }
+        let threads = match (in_order, kept > 0) {
+            (true, _) => group,
+            (_, true) => group.max(THREADS),
+            _ => group.max(128),
+        };
         let others = threads / group;
-        let unrolled = kept > 0 || holds(flat, &plan, group, lanes, vector, dtypes);
+        let unrolled = !has_scan && (kept > 0 || holds(flat, &plan, group, lanes, vector, dtypes, group));
         let (points, walkers) = if block.is_some() { (1, others) } else { (others.min(power_above(count)), 1) };
         return Schedule { points, walkers, group, unrolled, ..one };
     }
@@ -179,14 +205,16 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType]) -> 
         let walkers = if in_order { 1 } else { THREADS };
         return Schedule { walkers, ..one };
     }
-    let across = (count / lanes).max(1);
     if most > 1 || (block.is_some() && !in_order) {
-        let points = power_above(across).min(32);
-        let rest = THREADS / points;
+        let few = |lanes: i64| block.is_none() && count / lanes / 32 < PROCESSORS;
+        let lanes = if few(lanes) { 1 } else { lanes };
+        let points = power_above(count / lanes).min(32);
+        let rest = if few(lanes) { 1024 } else { THREADS } / points;
         let (walkers, group) = if block.is_some() { (rest, 1) } else { (1, rest.min(power_above(most))) };
-        return Schedule { points, walkers, group, strided: true, ..one };
+        return Schedule { points, walkers, group, lanes, strided: true, ..one };
     }
-    let points = power_above(across).min(THREADS);
+    let across = (count / lanes).max(1);
+    let points = if alone { power_above(across).min(THREADS) } else { THREADS };
     let unroll = if !in_order && across >= 2 * 8 * THREADS * PROCESSORS { 2 } else { 1 };
     Schedule { points, strided: true, unroll, ..one }
 }
@@ -194,11 +222,12 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType]) -> 
 /// Whether loads that later stages need again fit in registers.
 fn holds(
     flat: &Flat,
-    plan: &crate::stages::Plan,
+    plan: &Plan,
     group: i64,
     lanes: i64,
     vector: Option<usize>,
     dtypes: &[DType],
+    threads: i64,
 ) -> bool {
     let sets: Vec<AxisSet> = plan.keys().map(|l| l.axes).filter(|a| !a.is_empty()).collect();
     let Some(&first) = sets.first() else { return false };
@@ -211,7 +240,7 @@ fn holds(
         FlatDef::Load { arg, .. } if !v.free.and(flat.inner).is_empty() => Some(dtypes[*arg].size() as i64),
         _ => None,
     });
-    let most = if group > 512 { HELD.1 } else { HELD.0 };
+    let most = if threads > 512 { HELD.1 } else { HELD.0 };
     bytes.sum::<i64>() * lanes * steps <= most && steps <= 4 * CHUNKS
 }
 
@@ -226,15 +255,17 @@ impl Splitting for Grid<'_> {
         Tiles::default()
     }
     fn is_idle(&self, flat: &Flat) -> bool {
-        let s = schedule(flat, None, self.dtypes);
+        let s = schedule(flat, None, self.dtypes, true);
         let points = flat.points(flat.parallel());
         let lanes = if s.vector.is_some_and(|v| !flat.inner.has(v)) { s.lanes } else { 1 };
         points / lanes / s.points.max(1) < 2 * PROCESSORS
     }
     fn blocks(&self, flat: &Flat, points: i64) -> i64 {
-        let rows = flat.parallel().minus(flat.over);
-        let tiles = (flat.points(rows) / THREADS).max(1);
-        let wanted = if flat.live(flat.inner).is_empty() { 8 * PROCESSORS } else { 2 * PROCESSORS };
-        (points / LEAST_BLOCK).min(wanted / tiles).max(1)
+        let rows = flat.points(flat.parallel().minus(flat.over));
+        let inner = flat.points(flat.live(flat.inner));
+        let threads = (inner / 16).clamp(THREADS, 4096);
+        let wanted = PROCESSORS * RESIDENT / threads * if inner > 1 { 1 } else { 2 };
+        let work = points.saturating_mul(rows.clamp(1, THREADS));
+        (work / LEAST_BLOCK).min(wanted / (rows / THREADS).max(1)).max(1)
     }
 }

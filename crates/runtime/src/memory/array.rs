@@ -99,13 +99,31 @@ impl Array {
             self.buffer.read(if count == 0 { 0 } else { self.offset_bytes() }, &mut out)?;
             return Ok(out);
         }
+        let host = if self.buffer.is_on_gpu() { self.on_host()? } else { None };
+        let array = host.as_ref().unwrap_or(self);
         match size {
-            1 => self.gather::<1>(&mut out),
-            2 => self.gather::<2>(&mut out),
-            4 => self.gather::<4>(&mut out),
-            _ => self.gather::<8>(&mut out),
+            1 => array.gather::<1>(&mut out),
+            2 => array.gather::<2>(&mut out),
+            4 => array.gather::<4>(&mut out),
+            _ => array.gather::<8>(&mut out),
         }
         Ok(out)
+    }
+
+    /// The same elements in memory of the host: everything that they span, copied; `None` without elements. The view was checked.
+    fn on_host(&self) -> Result<Option<Array>> {
+        if self.elements() == 0 {
+            return Ok(None);
+        }
+        let spans = || self.shape.iter().zip(&self.strides).map(|(&d, &s)| (d as isize - 1) * s);
+        let first = self.offset as isize + spans().map(|s| s.min(0)).sum::<isize>();
+        let last = self.offset as isize + spans().map(|s| s.max(0)).sum::<isize>();
+        let size = self.dtype.size();
+        let mut bytes = vec![0; (last - first + 1) as usize * size];
+        self.buffer.read(first as usize * size, &mut bytes)?;
+        let buffer = Pool::new().alloc(bytes.len())?;
+        buffer.write(0, &bytes)?;
+        Ok(Some(Array { buffer: Arc::new(buffer), offset: self.offset - first as usize, ..self.clone() }))
     }
 
     /// The element at an index.

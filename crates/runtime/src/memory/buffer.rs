@@ -9,11 +9,13 @@ use scalar::DType;
 
 use super::pool::{Pool, Shared};
 use super::system::{Block, LINE};
+use crate::cuda::Context;
+use crate::device::Device;
 
 /// Owner of bytes that a buffer may borrow: a mapped file, another library's array.
 pub type Owner = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Raw memory that programs read and write, 64-byte aligned unless foreign.
+/// Raw memory that programs read and write, 64-byte aligned unless foreign; of the host, or of a GPU.
 ///
 /// It behaves as device memory does: a shared reference suffices to write, and ordering is the launcher's affair. Whoever
 /// writes a range while another thread reads or writes it gets unspecified bytes there. Dropping it returns the memory to
@@ -26,9 +28,19 @@ pub struct Buffer {
 
 enum Storage {
     Empty,
-    Pooled { pool: Arc<Shared>, block: Option<Block> },
-    Foreign { _owner: Owner },
+    /// A block of a pool, for the recording with this number if that is not 0.
+    Pooled {
+        pool: Arc<Shared>,
+        block: Option<Block>,
+        recording: u32,
+    },
+    Foreign {
+        _owner: Owner,
+    },
     Lent,
+    LentOnGpu {
+        context: Arc<Context>,
+    },
 }
 
 // SAFETY: the memory is owned or kept alive by the value; races on its contents are excluded by the contract above.
@@ -42,20 +54,21 @@ impl Buffer {
         Buffer { start: NonNull::<Line>::dangling().cast(), bytes: 0, storage: Storage::Empty }
     }
 
-    pub(super) fn pooled(pool: Arc<Shared>, block: Block, offset: usize, bytes: usize) -> Buffer {
+    pub(super) fn pooled(pool: Arc<Shared>, block: Block, recording: u32, offset: usize, bytes: usize) -> Buffer {
         debug_assert!(offset + bytes <= block.bytes());
         // SAFETY: the offset lies inside the block.
         let start = unsafe { block.start().add(offset) };
-        Buffer { start, bytes, storage: Storage::Pooled { pool, block: Some(block) } }
+        Buffer { start, bytes, storage: Storage::Pooled { pool, block: Some(block), recording } }
     }
 
-    /// A read-only buffer over an owner's bytes, without copying when they are aligned for `dtype`; else a pooled copy.
+    /// A read-only buffer over an owner's bytes, without copying when they are aligned for `dtype` and the pool is the host's; else a
+    /// pooled copy.
     ///
     /// # Errors
     /// Out of memory for the copy.
     pub fn foreign(pool: &Pool, owner: Owner, dtype: DType) -> Result<Buffer> {
         let bytes = (*owner).as_ref();
-        if !(bytes.as_ptr() as usize).is_multiple_of(dtype.size()) {
+        if pool.is_on_gpu() || !(bytes.as_ptr() as usize).is_multiple_of(dtype.size()) {
             let copy = pool.alloc(bytes.len())?;
             copy.write(0, bytes)?;
             return Ok(copy);
@@ -73,6 +86,27 @@ impl Buffer {
         Buffer { start, bytes, storage: Storage::Lent }
     }
 
+    /// A buffer over memory of the caller's on a GPU: `start` is its address.
+    ///
+    /// # Errors
+    /// The device is no GPU.
+    ///
+    /// # Safety
+    /// As [`Buffer::lent`]; operations of others on the memory are ordered with the device's stream.
+    pub unsafe fn lent_on(device: &Device, start: NonNull<u8>, bytes: usize) -> Result<Buffer> {
+        let gpu = device.as_cuda().ok_or_else(|| Error::internal(format!("memory on {}, which is no GPU", device.id())))?;
+        Ok(Buffer { start, bytes, storage: Storage::LentOnGpu { context: gpu.context().clone() } })
+    }
+
+    /// The GPU whose memory it is; `None` for the host's, and for a buffer without bytes.
+    pub(crate) fn gpu(&self) -> Option<&Arc<Context>> {
+        match &self.storage {
+            Storage::Pooled { pool, .. } => pool.gpu(),
+            Storage::LentOnGpu { context } => Some(context),
+            Storage::Empty | Storage::Foreign { .. } | Storage::Lent => None,
+        }
+    }
+
     /// Size in bytes.
     pub fn len(&self) -> usize {
         self.bytes
@@ -81,20 +115,20 @@ impl Buffer {
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
-    /// First byte.
+    /// First byte: on a GPU its address there, which the host cannot follow.
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
     }
-    /// Whether it is memory of a GPU, whose address the host cannot follow.
+    /// Whether it is memory of a GPU.
     pub fn is_on_gpu(&self) -> bool {
-        false
+        self.gpu().is_some()
     }
     /// False for foreign memory, which no program may write.
     pub fn is_writable(&self) -> bool {
         !matches!(self.storage, Storage::Foreign { .. })
     }
 
-    /// Copies bytes in.
+    /// Copies bytes in, on a GPU after everything that was launched before.
     ///
     /// # Errors
     /// The range is outside the buffer, or the buffer is foreign.
@@ -103,17 +137,23 @@ impl Buffer {
             return Err(Error::invalid("buffer is read-only: it borrows foreign memory"));
         }
         self.check(offset, bytes.len())?;
+        if let Some(gpu) = self.gpu() {
+            return gpu.upload(self.as_ptr().wrapping_add(offset), bytes);
+        }
         // SAFETY: the range was checked and the source is a separate borrow; concurrent use is excluded by contract.
         unsafe { std::ptr::copy(bytes.as_ptr(), self.as_ptr().add(offset), bytes.len()) };
         Ok(())
     }
 
-    /// Copies bytes out.
+    /// Copies bytes out, on a GPU after everything that was launched before.
     ///
     /// # Errors
-    /// The range is outside the buffer.
+    /// The range is outside the buffer; on a GPU, a failed run-time check of a program that ran.
     pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
         self.check(offset, into.len())?;
+        if let Some(gpu) = self.gpu() {
+            return gpu.download(self.as_ptr().wrapping_add(offset), into);
+        }
         // SAFETY: as in `write`.
         unsafe { std::ptr::copy(self.as_ptr().add(offset), into.as_mut_ptr(), into.len()) };
         Ok(())
@@ -123,15 +163,35 @@ impl Buffer {
     /// order, after what was launched before.
     ///
     /// # Errors
-    /// A range outside its buffer, or this buffer is foreign.
+    /// A range outside its buffer, or this buffer is foreign; on a GPU, ranges that overlap, and errors as in [`Buffer::read`].
     pub fn copy_from(&self, offset: usize, source: &Buffer, source_offset: usize, bytes: usize) -> Result<()> {
         if !self.is_writable() {
             return Err(Error::invalid("buffer is read-only: it borrows foreign memory"));
         }
         self.check(offset, bytes)?;
         source.check(source_offset, bytes)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (to, from) = (self.as_ptr().wrapping_add(offset), source.as_ptr().wrapping_add(source_offset).cast_const());
+        match (self.gpu(), source.gpu()) {
+            (Some(gpu), Some(other)) if Arc::ptr_eq(gpu, other) => {
+                if (to as usize).abs_diff(from as usize) < bytes {
+                    return Err(Error::unsupported("a copy between overlapping parts of a GPU's buffer"));
+                }
+                return gpu.copy(to, from, bytes);
+            }
+            (_, Some(_)) => {
+                let mut host = vec![0; bytes];
+                source.read(source_offset, &mut host)?;
+                return self.write(offset, &host);
+            }
+            // SAFETY: the range was checked; the memory is the host's.
+            (Some(gpu), None) => return gpu.upload(to, unsafe { std::slice::from_raw_parts(from, bytes) }),
+            (None, None) => {}
+        }
         // SAFETY: both ranges were checked, and may overlap; concurrent use is excluded by contract.
-        unsafe { std::ptr::copy(source.as_ptr().add(source_offset), self.as_ptr().add(offset), bytes) };
+        unsafe { std::ptr::copy(from, to, bytes) };
         Ok(())
     }
 
@@ -148,16 +208,17 @@ struct Line;
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if let Storage::Pooled { pool, block } = &mut self.storage
+        if let Storage::Pooled { pool, block, recording } = &mut self.storage
             && let Some(block) = block.take()
         {
-            pool.take_back(block);
+            pool.take_back(block, *recording);
         }
     }
 }
 
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buffer({} bytes{})", self.bytes, if self.is_writable() { "" } else { ", foreign" })
+        let place = self.gpu().map_or_else(String::new, |gpu| format!(" on cuda:{}", gpu.ordinal));
+        write!(f, "Buffer({} bytes{place}{})", self.bytes, if self.is_writable() { "" } else { ", foreign" })
     }
 }

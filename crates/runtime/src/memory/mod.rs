@@ -2,6 +2,7 @@
 
 mod array;
 mod buffer;
+mod heap;
 mod pool;
 mod system;
 

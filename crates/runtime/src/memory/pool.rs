@@ -6,14 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use base::{Error, ErrorKind, Result};
 
 use super::buffer::Buffer;
-use super::system::{self, Block, LINE, WATCHED};
-
-/// Buffers of at least this size start at a varying offset in a page, so that streams over several do not alias in L1.
-const COLOURED: usize = 16 << 10;
-/// How much larger than asked for a kept block may be.
-const ROOMY: usize = 4;
-/// Room for the offset.
-const COLOUR_ROOM: usize = 4096;
+use super::heap::{COLOUR_ROOM, Heap};
+use super::system::{Block, LINE, WATCHED};
+use crate::cuda::Context;
 
 /// Statistics of a [`Pool`], in bytes unless said otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +29,9 @@ pub struct PoolStats {
 
 /// A caching allocator: dropped buffers are kept by size class and handed out again, because a fresh page costs far
 /// more than a used one. Cloning gives another handle to the same pool.
+///
+/// A GPU's pool hands a block out again as soon as its buffer was dropped, although programs may still have to run on it: they run
+/// before whatever is launched on the new buffer.
 #[derive(Clone, Debug)]
 pub struct Pool {
     shared: Arc<Shared>,
@@ -41,16 +39,22 @@ pub struct Pool {
 
 #[derive(Debug)]
 pub(super) struct Shared {
+    heap: Heap,
     limit: usize,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    free: BTreeMap<usize, Vec<Block>>,
+    free: Blocks,
+    /// Blocks that only one recording may use, by its number.
+    recordings: BTreeMap<u32, Blocks>,
     stats: PoolStats,
     colour: usize,
 }
+
+/// Blocks that are not in use, by size.
+type Blocks = BTreeMap<usize, Vec<Block>>;
 
 impl Default for Pool {
     fn default() -> Self {
@@ -61,11 +65,16 @@ impl Default for Pool {
 impl Pool {
     /// A pool limited by the machine's memory.
     pub fn new() -> Pool {
-        Pool::with_limit(system::limit())
+        Pool::with_limit(Heap::Host.limit())
+    }
+    /// The pool of a GPU.
+    pub(crate) fn on_gpu(context: Arc<Context>) -> Pool {
+        let heap = Heap::Gpu(context);
+        Pool { shared: Arc::new(Shared { limit: heap.limit(), heap, state: Mutex::default() }) }
     }
     /// A pool that never reserves more than `limit` bytes.
     pub fn with_limit(limit: usize) -> Pool {
-        Pool { shared: Arc::new(Shared { limit, state: Mutex::default() }) }
+        Pool { shared: Arc::new(Shared { heap: Heap::Host, limit, state: Mutex::default() }) }
     }
 
     /// A buffer of `bytes` bytes with unspecified contents.
@@ -76,48 +85,71 @@ impl Pool {
         if bytes == 0 {
             return Ok(Buffer::empty());
         }
-        let mut state = self.shared.state();
-        let size =
-            size_class(bytes).filter(|&size| size <= self.shared.limit).ok_or_else(|| self.out_of_memory(bytes, &state))?;
-        let block = match state.cached(size) {
+        let (shared, recording) = (&self.shared, self.shared.heap.recording());
+        let mut state = shared.state();
+        let size = shared.heap.size_class(bytes).filter(|&size| size <= shared.limit);
+        let size = size.ok_or_else(|| self.out_of_memory(bytes, &state))?;
+        let most = shared.heap.roomy(size);
+        let block = match state.cached(size, most, recording) {
             Some(block) => block,
-            None => self.fresh(size, &mut state).ok_or_else(|| self.out_of_memory(bytes, &state))?,
+            None => self.fresh(size, &mut state)?.ok_or_else(|| self.out_of_memory(bytes, &state))?,
         };
         state.stats.requests += 1;
         state.stats.count += 1;
         state.stats.allocated += block.bytes();
         state.stats.peak = state.stats.peak.max(state.stats.allocated);
-        let offset = if is_coloured(bytes) { state.next_colour() } else { 0 };
+        let offset = if shared.heap.is_coloured(bytes) { state.next_colour() } else { 0 };
         drop(state);
-        Ok(Buffer::pooled(self.shared.clone(), block, offset, bytes))
+        Ok(Buffer::pooled(shared.clone(), block, recording, offset, bytes))
     }
 
-    fn fresh(&self, size: usize, state: &mut State) -> Option<Block> {
+    fn fresh(&self, size: usize, state: &mut State) -> Result<Option<Block>> {
+        let Shared { heap, limit, .. } = &*self.shared;
         state.stats.misses += 1;
-        if size > self.shared.limit - state.stats.reserved {
-            state.trim();
+        if size > limit - state.stats.reserved {
+            state.trim(heap);
         }
-        if size > self.shared.limit - state.stats.reserved {
-            return None;
+        if size > limit - state.stats.reserved {
+            return Ok(None);
         }
-        let block = Block::new(size).or_else(|| {
-            state.trim();
-            Block::new(size)
-        })?;
-        state.stats.reserved += size;
-        Some(block)
+        let mut block = heap.block(size)?;
+        if block.is_none() {
+            state.trim(heap);
+            block = heap.block(size)?;
+        }
+        if block.is_some() {
+            state.stats.reserved += size;
+        }
+        Ok(block)
     }
 
     fn out_of_memory(&self, bytes: usize, state: &State) -> Error {
         let PoolStats { allocated, peak, .. } = state.stats;
         let text = format!(
-            "out of memory: wanted {bytes} bytes with {allocated} bytes in use (peak {peak}, limit {}); \
+            "out of memory{}: wanted {bytes} bytes with {allocated} bytes in use (peak {peak}, limit {}); \
              use a smaller batch or free tensors",
+            self.shared.heap.shortage(),
             self.shared.limit
         );
         Error::new(ErrorKind::OutOfMemory, text)
     }
 
+    /// From now on blocks of the recording with this number are kept for it.
+    pub(crate) fn begin_recording(&self, number: u32) {
+        self.shared.state().recordings.insert(number, Blocks::new());
+    }
+    /// Blocks of the recording may serve anybody.
+    pub(crate) fn end_recording(&self, number: u32) {
+        let mut state = self.shared.state();
+        for (size, blocks) in state.recordings.remove(&number).unwrap_or_default() {
+            state.free.entry(size).or_default().extend(blocks);
+        }
+    }
+
+    /// Whether it is memory of a GPU.
+    pub fn is_on_gpu(&self) -> bool {
+        self.shared.gpu().is_some()
+    }
     /// Current statistics.
     pub fn stats(&self) -> PoolStats {
         self.shared.state().stats
@@ -129,67 +161,54 @@ impl Pool {
     }
     /// Returns all cached memory to the system.
     pub fn trim(&self) {
-        self.shared.state().trim();
+        self.shared.state().trim(&self.shared.heap);
     }
 }
 
 impl Shared {
+    /// The GPU whose memory it is.
+    pub(super) fn gpu(&self) -> Option<&Arc<Context>> {
+        if let Heap::Gpu(context) = &self.heap { Some(context) } else { None }
+    }
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    pub(super) fn take_back(&self, block: Block) {
+    pub(super) fn take_back(&self, block: Block, recording: u32) {
         let mut state = self.state();
         state.stats.count -= 1;
         state.stats.allocated -= block.bytes();
-        state.free.entry(block.bytes()).or_default().push(block);
+        let State { free, recordings, .. } = &mut *state;
+        let blocks = recordings.get_mut(&recording).unwrap_or(free);
+        blocks.entry(block.bytes()).or_default().push(block);
         if WATCHED {
-            state.trim();
+            state.trim(&self.heap);
         }
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.state().trim();
+        self.state().trim(&self.heap);
     }
 }
 
 impl State {
-    /// The smallest kept block of a class, or of one up to [`ROOMY`] times as large: a larger block in use costs nothing more, a new
-    /// one costs fresh pages.
-    fn cached(&mut self, size: usize) -> Option<Block> {
-        let mut fitting = self.free.range_mut(size..=size.saturating_mul(ROOMY));
-        fitting.find_map(|(_, blocks)| blocks.pop())
+    /// The smallest kept block of a class, or of one up to `most`; in a recording its own blocks come first.
+    fn cached(&mut self, size: usize, most: usize, recording: u32) -> Option<Block> {
+        let State { free, recordings, .. } = self;
+        let own = recordings.get_mut(&recording);
+        own.into_iter().chain([free]).find_map(|blocks| blocks.range_mut(size..=most).find_map(|(_, blocks)| blocks.pop()))
     }
-    fn trim(&mut self) {
-        for block in std::mem::take(&mut self.free).into_values().flatten() {
-            self.stats.reserved -= block.bytes();
-            block.release();
-        }
+    fn trim(&mut self, heap: &Heap) {
+        let blocks: Vec<Block> = std::mem::take(&mut self.free).into_values().flatten().collect();
+        self.stats.reserved -= blocks.iter().map(Block::bytes).sum::<usize>();
+        heap.release(blocks.into_iter());
     }
     /// Offset of the next large buffer: an odd number of lines, different from its neighbours'.
     fn next_colour(&mut self) -> usize {
         self.colour = (self.colour + 10) % (COLOUR_ROOM / LINE);
         (self.colour | 1) * LINE
     }
-}
-
-/// Whether a buffer starts at a varying offset.
-fn is_coloured(bytes: usize) -> bool {
-    bytes >= COLOURED && !WATCHED
-}
-
-/// Bytes of the block for a request: four classes per doubling, plus room for the colour.
-fn size_class(bytes: usize) -> Option<usize> {
-    if bytes > isize::MAX as usize / 4 {
-        return None;
-    }
-    if WATCHED {
-        return Some(bytes);
-    }
-    let bytes = if is_coloured(bytes) { bytes + COLOUR_ROOM } else { bytes };
-    let step = (bytes.next_power_of_two() / 8).max(LINE);
-    Some(bytes.next_multiple_of(step))
 }
 
 #[cfg(test)]

@@ -40,6 +40,11 @@ impl Block {
         Some(Block { start, bytes })
     }
 
+    /// Memory that came from elsewhere, and goes back there.
+    pub(super) fn over(start: NonNull<u8>, bytes: usize) -> Block {
+        Block { start, bytes }
+    }
+
     /// Returns the memory to the system.
     pub(crate) fn release(self) {
         if is_mapped(self.bytes) {

@@ -4,11 +4,13 @@
 //! `cargo xtask bench compile` times the passes on growing graphs and on models, or prints one model's times;
 //! `cargo xtask bench record` times recording and replaying a compiled function. They write JSON under `benches/results/`.
 //!
-//! `xtask suite` tests a device. It needs no sources at run time but the folder `tests/files`, for machines without cargo.
+//! `xtask suite` tests a device, `xtask bench cuda` times it. They need no sources at run time but the folders `tests/files`
+//! and `benches/cuda`, for machines without cargo.
 
 mod compile;
 mod cpu;
 mod flags;
+mod gpu;
 mod graphs;
 mod profile;
 mod record;
@@ -20,23 +22,29 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    if words.first() == Some(&"suite") {
+        return end(suite::suite(&words[1..]));
+    }
     let result = match words[..] {
         ["bench", "cpu"] => cpu::bench(),
         ["bench", "compile"] => compile::bench(),
         ["bench", "compile", model] => compile::one(model),
         ["bench", "record"] => record::bench(),
+        ["bench", "cuda", ..] => gpu::bench(&words[2..]),
         ["profile", model] => profile::profile(model),
-        ["suite", ..] => suite::suite(&words[1..]),
         _ => Err(base::Error::invalid(format!(
-            "usage: cargo xtask bench cpu | bench compile [MODEL] | bench record | profile MODEL | {}",
+            "usage: cargo xtask bench cpu | bench compile [MODEL] | bench record | {} | profile MODEL | {}",
+            gpu::USAGE,
             suite::USAGE
         ))),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::from(2)
-        }
-    }
+    end(result.map(|()| ExitCode::SUCCESS))
+}
+
+/// The code of a command that ran, or 2 after its error.
+fn end(result: base::Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|e| {
+        eprintln!("error: {e}");
+        ExitCode::from(2)
+    })
 }

@@ -149,6 +149,14 @@ impl Executable {
         self.bind(&BTreeMap::new(), &inputs.iter().map(HostTensor::shape).collect::<Vec<_>>())
     }
 
+    /// [`Executable::dims`] of arrays.
+    ///
+    /// # Errors
+    /// Inputs that do not fit.
+    pub fn dims_of(&self, inputs: &[Array]) -> Result<BTreeMap<Var, i64>> {
+        self.bind(&BTreeMap::new(), &inputs.iter().map(|a| a.shape.as_slice()).collect::<Vec<_>>())
+    }
+
     /// Runs with host tensors for the inputs that are not frozen, in slot order.
     ///
     /// # Errors

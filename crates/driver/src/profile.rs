@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::Result;
 use graph::HostTensor;
-use runtime::Device;
+use runtime::{Array, Device};
 
 use crate::bound::Watch;
 use crate::executable::Executable;
@@ -33,10 +33,18 @@ impl Executable {
     /// As [`Executable::run`].
     pub fn profile(&self, inputs: &[HostTensor], runs: usize) -> Result<Vec<Duration>> {
         let arrays = inputs.iter().map(|t| to_array(self.device.pool(), t)).collect::<Result<Vec<_>>>()?;
+        self.profile_arrays(&arrays, runs)
+    }
+
+    /// [`Executable::profile`] on arrays.
+    ///
+    /// # Errors
+    /// As [`Executable::run`].
+    pub fn profile_arrays(&self, arrays: &[Array], runs: usize) -> Result<Vec<Duration>> {
         let times = Mutex::new(vec![Vec::with_capacity(runs); self.compiled.plan.kernels.len()]);
         let watch = Stopwatch { device: &self.device, times };
         for _ in 0..runs.max(1) {
-            let (instance, mut values) = self.start(&BTreeMap::new(), &arrays)?;
+            let (instance, mut values) = self.start(&BTreeMap::new(), arrays)?;
             self.run_kernels(&instance, &mut values, &watch)?;
         }
         let median = |mut t: Vec<Duration>| {

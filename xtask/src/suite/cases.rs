@@ -1,4 +1,4 @@
-//! The cases by name: `plan/FILE`, `threads/FILE`, `record/FILE`, `device/PROPERTY`, `zoo/MODEL`, and `tame`, `exact` and
+//! The cases by name: `plan/FILE`, `rows/FILE`, `threads/FILE`, `record/FILE`, `device/PROPERTY`, `zoo/MODEL`, and `tame`, `exact` and
 //! `bits` with a seed.
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use base::{Error, Result};
 use fuseline::zoo;
 
 use super::outcome::Outcome;
-use super::{Context, device, fuzz, plan};
+use super::{Context, device, fuzz, plan, rows};
 
 /// Files that several threads run at once.
 const SHARED: [&str; 6] = [
@@ -30,6 +30,7 @@ pub(crate) fn run(context: &Context, case: &str) -> Result<Outcome> {
         "threads" => device::threads(context, name),
         "record" => device::recording(context, name),
         "device" => device::check(context, name),
+        "rows" => rows::check(context, name),
         "zoo" => super::zoo::check(context, name),
         _ => {
             let seed = name.parse().map_err(|_| Error::invalid(format!("no case {case:?}")))?;
@@ -41,19 +42,25 @@ pub(crate) fn run(context: &Context, case: &str) -> Result<Outcome> {
 /// The cases with an end.
 ///
 /// # Errors
-/// A folder without programs.
-pub(crate) fn fixed(files: &Path) -> Result<Vec<String>> {
-    let folder = files.join("plan");
-    let entries = std::fs::read_dir(&folder).map_err(|e| Error::io(format!("{}: {e}", folder.display())))?;
+/// A folder that cannot be read.
+pub(crate) fn fixed(files: &Path, rows: &Path) -> Result<Vec<String>> {
+    let (plans, rows) = (names(&files.join("plan"))?, names(rows)?);
+    // The slowest first, so that none is left for the end.
+    let zoo = zoo::names().into_iter().rev().map(|n| format!("zoo/{n}"));
+    let device = ["index-check", "out-of-memory"].map(|n| format!("device/{n}"));
+    let each = |kind: &'static str| plans.iter().map(move |n| format!("{kind}/{n}"));
+    let rows = rows.iter().map(|n| format!("rows/{n}"));
+    let shared = SHARED.iter().map(|n| format!("threads/{n}"));
+    Ok(device.into_iter().chain(zoo).chain(rows).chain(each("plan")).chain(shared).chain(each("record")).collect())
+}
+
+/// The programs of a folder.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(format!("{}: {e}", folder.display())))?;
     let names = entries.filter_map(|e| e.ok()?.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|n| n.ends_with(".t")).collect();
     names.sort();
-    // The slowest models first, so that none is left for the end.
-    let zoo = zoo::names().into_iter().rev().map(|n| format!("zoo/{n}"));
-    let device = ["index-check", "out-of-memory"].map(|n| format!("device/{n}"));
-    let each = |kind: &'static str| names.iter().map(move |n| format!("{kind}/{n}"));
-    let shared = SHARED.iter().map(|n| format!("threads/{n}"));
-    Ok(device.into_iter().chain(zoo).chain(each("plan")).chain(shared).chain(each("record")).collect())
+    Ok(names)
 }
 
 /// The generated cases, kinds in turn: so many seeds of each.

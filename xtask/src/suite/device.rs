@@ -3,13 +3,13 @@
 use std::thread;
 
 use base::{Error, Result};
-use driver::{Array, Executable, Module};
+use driver::{Executable, Module};
 use graph::{HostTensor, text};
 use testing::tolerance::Tolerance;
 
 use super::compare::difference;
 use super::outcome::Outcome;
-use super::values::{BELOW, arguments, given, module};
+use super::values::{BELOW, arguments, arrays, given, module, run};
 use super::{Context, plan};
 
 /// Threads that run one executable at once.
@@ -114,7 +114,7 @@ impl Ready {
             let all = (0..sets).map(|s| arguments(&graph, &|_| None, below, s)).collect::<Result<Vec<_>>>()?;
             let executable = driver::compile(&module(&graph, &all[0]), &context.config)?;
             let sets: Vec<Vec<HostTensor>> = all.iter().map(|a| given(&graph, a)).collect();
-            match sets.iter().map(|s| executable.run(s)).collect::<Result<Vec<_>>>() {
+            match sets.iter().map(|s| run(&executable, s)).collect::<Result<Vec<_>>>() {
                 Ok(alone) => return Ok(Some(Ready { executable, sets, alone })),
                 Err(e) => last = Some(e),
             }
@@ -130,9 +130,9 @@ impl Ready {
 pub(crate) fn threads(context: &Context, name: &str) -> Result<Outcome> {
     let Some(ready) = Ready::new(context, name, THREADS)? else { return Ok(Outcome::Skipped("symbolic".to_owned())) };
     let one = |n: usize| {
-        (0..RUNS).find_map(|run| match ready.executable.run(&ready.sets[n]) {
-            Ok(got) => difference(&ready.alone[n], &got, Tolerance::Exact).map(|d| format!("thread {n}, run {run}: {d}")),
-            Err(e) => Some(format!("thread {n}, run {run}: {e}")),
+        (0..RUNS).find_map(|time| match run(&ready.executable, &ready.sets[n]) {
+            Ok(got) => difference(&ready.alone[n], &got, Tolerance::Exact).map(|d| format!("thread {n}, run {time}: {d}")),
+            Err(e) => Some(format!("thread {n}, run {time}: {e}")),
         })
     };
     let complaints = thread::scope(|s| {
@@ -154,8 +154,10 @@ pub(crate) fn recording(context: &Context, name: &str) -> Result<Outcome> {
     if !device.is_cuda() {
         return Ok(Outcome::Skipped("the CPU records no launches".to_owned()));
     }
-    let arrays = ready.sets[0].iter().map(|t| Array::from_bytes(device.pool(), t.dtype(), t.shape(), t.bytes()));
-    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    if ready.executable.graph().inputs.iter().any(|d| d.donated) {
+        return Ok(Outcome::Skipped("a run changes its inputs".to_owned()));
+    }
+    let arrays = arrays(&ready.executable, &ready.sets[0])?;
     let mut outputs = Vec::new();
     let recorded = device.capture(|| {
         outputs = ready.executable.run_arrays(&arrays)?;

@@ -1,7 +1,7 @@
 //! The correctness suite on a device: one command for a machine that has the device, and nothing else.
 //!
-//! Cases run in worker processes, so that a crash, a hang or a broken device costs one case only. Programs come from a folder
-//! of the repository's `tests/files`; everything else is inside the binary.
+//! Cases run in worker processes, so that a crash, a hang or a broken device costs one case only. Programs come from the
+//! repository's folders `tests/files` and `benches/cuda`; everything else is inside the binary.
 
 mod cases;
 mod compare;
@@ -9,17 +9,19 @@ mod device;
 mod fuzz;
 mod outcome;
 mod plan;
+mod rows;
 mod summary;
 mod values;
 mod worker;
 mod zoo;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use base::{Config, Error, Result};
+use base::{Config, Result};
 
 use crate::flags::Flags;
 use outcome::Outcome;
@@ -27,43 +29,43 @@ use summary::{Done, Summary};
 use worker::Worker;
 
 /// Options with a value.
-const VALUES: [&str; 8] = ["device", "files", "seeds", "seconds", "filter", "out", "jobs", "timeout"];
+const VALUES: [&str; 9] = ["device", "files", "rows", "seeds", "seconds", "filter", "out", "jobs", "timeout"];
 
 /// How to run the command.
-pub(crate) const USAGE: &str = "suite [--device cuda] [--files tests/files] [--seeds N] [--seconds S] [--filter TEXT] \
-                                [--jobs N] [--timeout S] [--reduce] [--out FILE.json]";
+pub(crate) const USAGE: &str = "suite [--device cuda] [--files tests/files] [--rows benches/cuda] [--seeds N] \
+                                [--seconds S] [--filter TEXT] [--jobs N] [--timeout S] [--reduce] [--out FILE.json]";
 
 /// What every case needs.
 pub(crate) struct Context {
     config: Config,
     files: PathBuf,
+    rows: PathBuf,
     reduce: bool,
 }
 
-/// Runs the suite, or serves as one of its workers; prints a table last.
+/// Runs the suite, or serves as one of its workers; prints a table last. The code is 1 if a case failed.
 ///
 /// # Errors
-/// Options that are not understood, a folder without programs, or failed cases.
-pub(crate) fn suite(words: &[&str]) -> Result<()> {
+/// Options that are not understood, a folder without programs.
+pub(crate) fn suite(words: &[&str]) -> Result<ExitCode> {
     let serve = words.first() == Some(&"--serve");
     let flags = Flags::parse(&words[usize::from(serve)..], &VALUES, &["reduce"])?;
     if serve {
-        let context = Context { config: flags.config()?, files: files(&flags), reduce: flags.is_set("reduce") };
-        return worker::serve(&context);
+        let (files, rows) = folders(&flags);
+        let context = Context { config: flags.config()?, files, rows, reduce: flags.is_set("reduce") };
+        return worker::serve(&context).map(|()| ExitCode::SUCCESS);
     }
     let summary = supervise(&flags)?;
     print!("{}", summary.table());
     if let Some(path) = flags.text("out") {
         summary.write(path, &flags)?;
     }
-    match summary.failures() {
-        0 => Ok(()),
-        n => Err(Error::invalid(format!("{n} cases failed"))),
-    }
+    Ok(ExitCode::from(u8::from(summary.failures() > 0)))
 }
 
-fn files(flags: &Flags) -> PathBuf {
-    flags.path("files", "tests/files")
+/// Folders of the programs.
+fn folders(flags: &Flags) -> (PathBuf, PathBuf) {
+    (flags.path("files", "tests/files"), flags.path("rows", "benches/cuda"))
 }
 
 /// Gives every case to one of the workers. The time box is for generated cases; the others all run.
@@ -71,11 +73,14 @@ fn supervise(flags: &Flags) -> Result<Summary> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let jobs: usize = flags.or("jobs", (cores / 2).clamp(1, 8))?;
     let timeout = Duration::from_secs(flags.or("timeout", 120)?);
-    let limit = Duration::from_secs(flags.or("seconds", 240)?);
+    let limit = Duration::from_secs(flags.or("seconds", 120)?);
     let filter = flags.text("filter").unwrap_or("").to_owned();
     let start = Instant::now();
-    let generated = cases::generated(flags.or("seeds", 150)?).take_while(|_| start.elapsed() < limit);
-    let all = cases::fixed(&files(flags))?.into_iter().chain(generated);
+    let (files, rows) = folders(flags);
+    let mut begun = None;
+    let in_time = move |_: &String| begun.get_or_insert_with(Instant::now).elapsed() < limit;
+    let generated = cases::generated(flags.or("seeds", 150)?).take_while(in_time);
+    let all = cases::fixed(&files, &rows)?.into_iter().chain(generated);
     let queue = Mutex::new(all.filter(|case| case.contains(&filter)));
     let done = Mutex::new(Vec::new());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();

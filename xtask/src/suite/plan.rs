@@ -13,7 +13,7 @@ use testing::tolerance::Tolerance;
 use super::Context;
 use super::compare::{difference, is_pointwise, loose};
 use super::outcome::Outcome;
-use super::values::{BELOW, arguments, given, module};
+use super::values::{BELOW, arguments, given, module, run};
 
 /// Extents of symbols; one that costs more than [`LIMIT`] or [`TRAFFIC`] is halved until it does not.
 const SIZES: [i64; 5] = [0, 1, 7, 128, 1000];
@@ -130,7 +130,7 @@ impl Program {
         let place = if self.symbols.is_empty() { String::new() } else { format!(" at {n}") };
         let mut results = Vec::new();
         for (name, numerics, executable) in &self.modes {
-            let got = executable.run(&given);
+            let got = run(executable, &given);
             let wide = *numerics == Numerics::Wide && want.is_ok() && self.interpreted(n)?;
             let wide = wide.then(|| interp::run(&self.graph, &all, interp::Options { wide: true })).transpose()?;
             let complaint = match (&want, &got) {
@@ -162,7 +162,7 @@ impl Program {
             let want = if interpreted {
                 interp::run(&self.graph, &all, interp::Options::default())
             } else {
-                self.cpu(&all)?.run(&given(&self.graph, &all))
+                run(self.cpu(&all)?, &given(&self.graph, &all))
             };
             if want.is_ok() {
                 return Ok((all, want));

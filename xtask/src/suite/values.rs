@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::Result;
+use driver::{Array, Executable};
 use graph::{Frozen, Graph, HostTensor, InputDecl, Module};
 use scalar::{DType, Var};
 
@@ -19,7 +20,7 @@ impl Uniform {
         let u = self.next();
         match decl.ty.dtype {
             DType::Bool => (2.0 * u).floor(),
-            DType::I8 => (256.0 * u).floor() - 128.0,
+            DType::I8 => (16.0 * u).floor() - 8.0,
             d if !d.is_float() => (if decl.frozen { 2.0 * u } else { below as f64 * u }).floor(),
             _ if positive(decl) => u + 0.1,
             _ => 2.0 * u - 1.0,
@@ -55,6 +56,29 @@ pub(crate) fn arguments(graph: &Graph, extent: &dyn Fn(Var) -> Option<i64>, belo
 /// The arguments of the inputs that are not frozen.
 pub(crate) fn given(graph: &Graph, all: &[HostTensor]) -> Vec<HostTensor> {
     graph.inputs.iter().zip(all).filter(|(d, _)| !d.frozen).map(|(_, t)| t.clone()).collect()
+}
+
+/// Results for arguments in memory of the device's own, which donated inputs need.
+///
+/// # Errors
+/// As [`Executable::run`].
+pub(crate) fn run(executable: &Executable, given: &[HostTensor]) -> Result<Vec<HostTensor>> {
+    if !executable.graph().inputs.iter().any(|d| d.donated) {
+        return executable.run(given);
+    }
+    let arrays = arrays(executable, given)?;
+    let outputs = executable.run_arrays(&arrays)?;
+    executable.device().synchronize()?;
+    outputs.iter().map(driver::to_host).collect()
+}
+
+/// Tensors in memory of an executable's device.
+///
+/// # Errors
+/// Out of memory.
+pub(crate) fn arrays(executable: &Executable, given: &[HostTensor]) -> Result<Vec<Array>> {
+    let pool = executable.device().pool();
+    given.iter().map(|t| Array::from_bytes(pool, t.dtype(), t.shape(), t.bytes())).collect()
 }
 
 /// A graph with those of the arguments that are frozen.

@@ -2,6 +2,7 @@
 //!
 //! * `schedule`: how points are dealt to threads
 //! * `nest`: loops, stages, merging over threads
+//! * `online`: the greatest element and the sum of exponentials below it in one pass
 //! * `tiled`: reading along one axis and writing along another
 //! * `print`, `scalar`: values as statements and expressions
 //! * `product`: matrix products that the library computes
@@ -10,12 +11,14 @@
 //! all of them.
 
 mod nest;
+mod online;
 mod print;
 mod product;
 mod scalar;
 mod schedule;
 mod tiled;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use ::scalar::DType;
@@ -95,15 +98,25 @@ fn print_phases(phases: &[Vec<Unit>], numerics: Numerics, numbers: bool, program
     for (n, units) in phases.iter().enumerate() {
         let mut shared = Shared { dtypes: &dtypes, numerics, checks: &mut program.checks, alone: units.len() == 1, numbers };
         let bodies = units.iter().map(|unit| nest::nest(unit, &mut shared)).collect::<Result<Vec<_>>>()?;
-        let entry =
+        let phase =
             if n == 0 { base.clone() } else { format!("{base}_finish{}", if n > 1 { n.to_string() } else { String::new() }) };
-        let bodies: Vec<Body> = bodies.into_iter().filter(|b| b.blocks > 0).collect();
-        if !bodies.is_empty() {
+        for (m, bodies) in launches(bodies).into_iter().enumerate() {
+            let entry = if m == 0 { phase.clone() } else { format!("{phase}_{m}") };
             program.steps.push(CudaStep::Launch(launch(&entry, bodies, &mut text)?));
         }
     }
     program.source = text;
     Ok(())
+}
+
+/// Bodies that share a launch: those whose threads wait for each other need a number of threads of their own.
+fn launches(bodies: Vec<Body>) -> Vec<Vec<Body>> {
+    let mut groups: BTreeMap<i64, Vec<Body>> = BTreeMap::new();
+    for body in bodies.into_iter().filter(|b| b.blocks > 0) {
+        let threads = if body.text.contains("__shared__") { body.threads } else { 0 };
+        groups.entry(threads).or_default().push(body);
+    }
+    groups.into_values().collect()
 }
 
 /// A kernel's name without its number: equal kernels of one plan are one binary.
@@ -140,9 +153,6 @@ fn beside(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
     let (mut table, mut args, mut numbers): (Vec<i64>, Vec<u16>, Vec<i64>) = Default::default();
     let mut first_block = 0;
     for body in &bodies {
-        if body.threads < threads && body.text.contains("__shared__") {
-            return Err(unsupported("parts with other numbers of threads that synchronise"));
-        }
         let function =
             Function { text: canonical(&body.text), threads: body.threads, args: body.args.len(), numbers: body.numbers.len() };
         let known = functions.iter().position(|f| *f == function).unwrap_or(functions.len());

@@ -1,11 +1,12 @@
 //! The loops of a nest: points dealt to threads, stages over inner points, walks over blocks of points.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use base::{HashMap, Result};
 use kernel::{AxisSet, ValueId};
 
+use super::online::online;
 use super::print::{Held, Print, Shared};
 use super::scalar::stored;
 use super::tiled::{self, Turn, turn};
@@ -15,11 +16,6 @@ use crate::lin::Lin;
 use crate::partial::{Block, Partial, Unit};
 use crate::stages::{LATER, Loops, Plan, Stages};
 use crate::unsupported;
-
-/// Work from which a value is kept for later stages instead of being computed again.
-const COSTLY: f64 = 6.0;
-/// Most registers of kept values.
-const MOST_KEPT: i64 = 64;
 
 /// A device function's body, and how it is launched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +36,11 @@ pub(crate) struct Body {
 
 /// Prints a nest.
 pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
-    let flat = &unit.flat;
-    let mut schedule = schedule(flat, unit.block.as_ref(), shared.dtypes, shared.alone);
+    let mut flat = unit.flat.clone();
     let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
+    let online = online(&mut flat, partials);
+    let flat = &flat;
+    let mut schedule = schedule(flat, unit.block.as_ref(), shared.dtypes, shared.alone);
     let order = Stages::new(flat, partials);
     let turn = if unit.block.is_none() { turn(flat, &schedule, &order.needed, shared) } else { None };
     if turn.is_some() {
@@ -57,7 +55,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
         out: String::new(),
         have: HashMap::default(),
         held: Held::default(),
-        keep: BTreeMap::new(),
+        online,
         args: Vec::new(),
         numbers: Vec::new(),
         wide: needs_wide(flat),
@@ -577,7 +575,6 @@ impl Nest<'_, '_> {
         if !self.s.unrolled {
             return Ok(());
         }
-        self.keep_costly(plan);
         if self.block.is_some() {
             return Ok(());
         }
@@ -611,40 +608,6 @@ impl Nest<'_, '_> {
         self.p.has_lanes = outer;
         self.p.held = again.into_iter().map(|v| (v, format!("h{v}[i]"))).collect();
         Ok(())
-    }
-
-    /// Chooses costly values that several stages need, and declares the arrays that keep them.
-    fn keep_costly(&mut self, plan: &Plan) {
-        let loops: Vec<(&Loops, &Vec<Root>)> = plan.iter().filter(|(l, _)| !l.axes.is_empty() && l.level < LATER).collect();
-        let Some(set) = loops.first().map(|(l, _)| l.axes).filter(|&set| loops.iter().all(|(l, _)| l.axes == set)) else { return };
-        let reached: Vec<BTreeSet<ValueId>> = loops.iter().map(|(_, roots)| self.order.reachable(roots)).collect();
-        let shared = |v: ValueId| reached.iter().filter(|r| r.contains(&v)).count() > 1;
-        let steps = self.s.steps(self.chunks_of(set));
-        let mut registers = 0;
-        for v in (0..self.flat.values.len() as ValueId).rev() {
-            let value = self.flat.value(v);
-            let whole = self.order.inner_of(value.free) == set;
-            let used_beside = |r: &BTreeSet<ValueId>| r.iter().any(|&u| !shared(u) && self.flat.operands(u).contains(&v));
-            let ends = loops.iter().any(|(_, roots)| roots.iter().any(|&root| self.order.root_operands(root).contains(&v)));
-            let frontier = ends || reached.iter().any(used_beside);
-            if !(shared(v) && whole && frontier && matches!(value.def, FlatDef::Op(..)) && self.work(v) >= COSTLY) {
-                continue;
-            }
-            registers += steps * self.s.lanes * value.dtype.size().max(4) as i64 / 4;
-            if registers > MOST_KEPT {
-                return;
-            }
-            self.p.keep.insert(v, false);
-            let lanes = if self.lanes_in(set) && self.s.vector.is_some_and(|a| value.free.has(a)) { "[V]" } else { "" };
-            let _ = writeln!(self.p.out, "{} k{v}[{steps}]{lanes};", super::scalar::register(value.dtype));
-        }
-    }
-
-    /// Work of a value's own op and of the ops below it that vary over inner points.
-    fn work(&self, v: ValueId) -> f64 {
-        let FlatDef::Op(op, args) = &self.flat.value(v).def else { return 0.0 };
-        let below = args.iter().filter(|&&a| !self.order.inner_of(self.flat.value(a).free).is_empty());
-        kernel::op_cost(*op) + below.map(|&a| self.work(a)).sum::<f64>()
     }
 
     /// Values and stores that do not vary over inner axes and need `level` reductions.

@@ -245,6 +245,8 @@ template<class T> struct alignas(2 * sizeof(T)) MaxSum { T a, b;
     DEV void merge(const MaxSum& o) {
         T m = s_max(a, o.a); b = b * shrink(a, m) + o.b * shrink(o.a, m); a = m;
     } };
+// The sum of exponentials as two passes give it: NaN where all elements are -infinity.
+template<class T> DEV T below_greatest(const MaxSum<T>& s) { return s.a == Limits<T>::least() ? s.a - s.a : s.b; }
 template<class T> struct alignas(2 * sizeof(T)) Affine { T a, b;
     static DEV Affine none() { Affine s; s.a = 1; s.b = 0; return s; }
     DEV void add(T x, T y) { b = x * b + y; a = a * x; }
@@ -252,6 +254,12 @@ template<class T> struct alignas(2 * sizeof(T)) Affine { T a, b;
 
 // V elements at once: one rescaling for all of them.
 template<int V, class S, class T> DEV void add_all(S& s, const T (&x)[V]) { LANES(j) s.add(x[j]); }
+template<int V, class T> DEV void add_all(Sum<T>& s, const T (&x)[V]) {
+    T y[V];
+    LANES(j) y[j] = x[j];
+    UNROLL for (int step = V / 2; step > 0; step /= 2) UNROLL for (int j = 0; j < step; ++j) y[j] = (T)(y[j] + y[j + step]);
+    s.add(y[0]);
+}
 template<int V, class T> DEV void add_all(MaxSum<T>& s, const T (&x)[V]) {
     T m = s.a;
     LANES(j) m = s_max(m, x[j]);
@@ -350,6 +358,7 @@ template<int R, int STRIDE, int T, int V, class S> DEV void across_walkers(S (&y
     LANES(j) shared[j * T + t] = y[j];
     __syncthreads();
     if (t < STRIDE) LANES(j) UNROLL for (int r = 1; r < R; ++r) y[j].merge(shared[j * T + t + r * STRIDE]);
+    __syncthreads();
 }
 template<int R, int STRIDE, int T, class S> DEV void across_walkers_one(S& y, void* scratch) {
     across_walkers<R, STRIDE, T, 1>(reinterpret_cast<S(&)[1]>(y), scratch);

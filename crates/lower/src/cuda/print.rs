@@ -3,7 +3,6 @@
 //! A value that varies over the vector axis is an array of `V` lanes, any other a scalar. Values are printed on demand, each once
 //! per scope.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use base::{HashMap, Numerics, Result};
@@ -57,8 +56,8 @@ pub(crate) struct Print<'a, 'b> {
     pub(crate) out: String,
     pub(crate) have: HashMap<ValueId, Name>,
     pub(crate) held: Held,
-    /// Values that later stages read from registers: once computed, an array with an element per step.
-    pub(crate) keep: BTreeMap<ValueId, bool>,
+    /// Reductions that give the greatest element and the sum of exponentials below it at once.
+    pub(crate) online: Vec<ValueId>,
     /// Parameters in order of first use.
     pub(crate) args: Vec<u16>,
     pub(crate) numbers: Vec<i64>,
@@ -162,19 +161,7 @@ impl Print<'_, '_> {
         if let Some(name) = self.have.get(&v) {
             return Ok(name.clone());
         }
-        if self.keep.get(&v) == Some(&true) {
-            let lanes = self.varies(self.flat.value(v).free);
-            let name = Name { text: format!("k{v}[i]"), lanes };
-            self.have.insert(v, name.clone());
-            return Ok(name);
-        }
         let name = self.define(v)?;
-        if let Some(done) = self.keep.get_mut(&v) {
-            *done = true;
-            let each = if name.lanes { "LANES(j) " } else { "" };
-            let at = if name.lanes { "[j]" } else { "" };
-            let _ = writeln!(self.out, "{each}k{v}[i]{at} = {};", name.at());
-        }
         self.have.insert(v, name.clone());
         Ok(name)
     }
@@ -271,7 +258,7 @@ impl Print<'_, '_> {
         let pointer = self.pointer(arg);
         let ty = stored(self.shared.dtypes[arg]);
         let fill = format!("Down<{ty}>::of({})", constant(fill));
-        let per_lane = lanes && (self.conditions_vary(when) || !self.vector.is_some_and(|a| is_vector(index, a, self.lanes)));
+        let per_lane = lanes && (self.conditions_vary(when) || !self.vector.is_some_and(|a| is_vector(self.flat, index, a, self.lanes)));
         if per_lane {
             let at = self.lin(index, true)?;
             let element = if when.is_empty() {
@@ -301,7 +288,7 @@ impl Print<'_, '_> {
         let ty = stored(self.shared.dtypes[s.arg]);
         let pointer = self.pointer(s.arg);
         let lanes = self.varies(self.flat.store_axes(s)) || self.conditions_vary(&s.when);
-        let vector = self.vector.is_some_and(|a| is_vector(&s.index, a, self.lanes));
+        let vector = self.vector.is_some_and(|a| is_vector(self.flat, &s.index, a, self.lanes));
         let lane_wise = lanes && (!vector || s.combine.is_some() || self.conditions_vary(&s.when));
         let at = self.lin(&s.index, lane_wise)?;
         let mut tests: Vec<String> = guard.map(str::to_owned).into_iter().collect();
@@ -368,7 +355,10 @@ impl Print<'_, '_> {
         };
         for (k, field) in ["a", "b", "c"].iter().enumerate().take(dtypes.len()) {
             let dtype = if k == 0 { self.flat.value(v).dtype } else { dtypes[k] };
-            let text = round(dtype, format!("({}){at}.{field}", register(dtype)));
+            let mut text = round(dtype, format!("({}){at}.{field}", register(dtype)));
+            if k == 1 && self.online.contains(&v) {
+                text = format!("below_greatest({at})");
+            }
             let name = self.variable(register(dtype), &format!("v{v}{field}"), lanes, &text);
             for id in 0..self.flat.values.len() as ValueId {
                 if matches!(self.flat.value(id).def, FlatDef::Component(of, i) if of == v && i == k) {

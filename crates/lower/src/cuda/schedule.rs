@@ -22,7 +22,7 @@ const CLUSTERED: i64 = CHUNKS * THREADS;
 /// Most blocks that share a row.
 const MOST_CLUSTER: i64 = 16;
 /// Most accumulators that a thread keeps through a walk.
-const ACCUMULATORS: i64 = 32;
+const ACCUMULATORS: i64 = 16;
 /// Most bytes of loads that a thread of a small and of the largest block keeps for later stages.
 const HELD: (i64, i64) = (384, 144);
 
@@ -104,7 +104,7 @@ fn accesses<'a>(flat: &'a Flat, dtypes: &[DType]) -> Vec<Access<'a>> {
 }
 
 /// Whether an index steps by one along an axis, from multiples of `lanes`.
-pub(crate) fn is_vector(index: &Lin, axis: usize, lanes: i64) -> bool {
+pub(crate) fn is_vector(flat: &Flat, index: &Lin, axis: usize, lanes: i64) -> bool {
     let multiple = |(atom, coef): &(Atom, i64)| match atom {
         Atom::Axis(a) if *a == axis => *coef == 1,
         _ => coef % lanes == 0,
@@ -112,7 +112,7 @@ pub(crate) fn is_vector(index: &Lin, axis: usize, lanes: i64) -> bool {
     let mut nested = false;
     for (atom, _) in index.terms.iter().filter(|(a, _)| !matches!(a, Atom::Axis(_))) {
         let part = Lin { base: 0, terms: vec![(atom.clone(), 1)] };
-        part.visit_atoms(&mut |a| nested |= matches!(a, Atom::Axis(x) if *x == axis));
+        nested |= flat.axes_of(&part).has(axis);
     }
     index.coef(axis) == 1 && index.base % lanes == 0 && !nested && index.terms.iter().all(multiple)
 }
@@ -120,12 +120,12 @@ pub(crate) fn is_vector(index: &Lin, axis: usize, lanes: i64) -> bool {
 /// The axis along which most bytes are adjacent, and how many points of it one thread takes.
 fn vector(flat: &Flat, dtypes: &[DType]) -> (Option<usize>, i64) {
     let accesses = accesses(flat, dtypes);
-    let scanned = |a: usize| flat.values.iter().any(|v| matches!(&v.def, FlatDef::Scan { axis, .. } if *axis == a));
     let score = |a: usize| accesses.iter().filter(|x| x.index.coef(a).abs() == 1).map(|x| x.weight).sum::<f64>();
     let axes = flat.order.iter().copied().filter(|&a| flat.extents[a] > 1);
     let best = axes.map(|a| (score(a), a)).filter(|s| s.0 > 0.0).max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let Some((_, axis)) = best else { return (None, 1) };
-    if scanned(axis) || flat.stores.iter().any(|s| s.collides) {
+    let scans = flat.values.iter().any(|v| matches!(v.def, FlatDef::Scan { .. }));
+    if scans || flat.stores.iter().any(|s| s.collides) {
         return (Some(axis), 1);
     }
     let along: Vec<&Access<'_>> = accesses.iter().filter(|x| x.index.coef(axis) == 1).collect();
@@ -134,8 +134,8 @@ fn vector(flat: &Flat, dtypes: &[DType]) -> (Option<usize>, i64) {
     let most = accesses.iter().map(|x| x.dtype.size() as i64).max().unwrap_or(ACCESS);
     let mut lanes = (ACCESS / least).min(2 * ACCESS / most).max(1);
     let fits = |lanes: i64| {
-        let stores = along.iter().filter(|x| x.is_store).all(|x| is_vector(x.index, axis, lanes));
-        flat.extents[axis] % lanes == 0 && stores && along.iter().any(|x| is_vector(x.index, axis, lanes))
+        let stores = along.iter().filter(|x| x.is_store).all(|x| is_vector(flat, x.index, axis, lanes));
+        flat.extents[axis] % lanes == 0 && stores && along.iter().any(|x| is_vector(flat, x.index, axis, lanes))
     };
     while lanes > 1 && !fits(lanes) {
         lanes /= 2;
@@ -197,7 +197,7 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alo
             _ => group.max(128),
         };
         let others = threads / group;
-        let unrolled = kept > 0 || holds(flat, &plan, group, lanes, vector, dtypes, group);
+        let unrolled = !has_scan && (kept > 0 || holds(flat, &plan, group, lanes, vector, dtypes, group));
         let (points, walkers) = if block.is_some() { (1, others) } else { (others.min(power_above(count)), 1) };
         return Schedule { points, walkers, group, unrolled, ..one };
     }
@@ -214,7 +214,7 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alo
         return Schedule { points, walkers, group, lanes, strided: true, ..one };
     }
     let across = (count / lanes).max(1);
-    let points = power_above(across).min(THREADS);
+    let points = if alone { power_above(across).min(THREADS) } else { THREADS };
     let unroll = if !in_order && across >= 2 * 8 * THREADS * PROCESSORS { 2 } else { 1 };
     Schedule { points, strided: true, unroll, ..one }
 }

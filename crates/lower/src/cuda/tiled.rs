@@ -60,7 +60,7 @@ pub(crate) fn turn(flat: &Flat, schedule: &Schedule, needed: &[bool], shared: &S
         }
     }
     let fits = |lanes: i64| {
-        let vector = |v: &ValueId| matches!(&flat.value(*v).def, FlatDef::Load { index, .. } if is_vector(index, axis, lanes));
+        let vector = |v: &ValueId| matches!(&flat.value(*v).def, FlatDef::Load { index, .. } if is_vector(flat, index, axis, lanes));
         flat.extents[axis] % lanes == 0 && loads.iter().all(vector)
     };
     let widest = loads.iter().map(|&v| shared.dtypes[arg_of(flat, v)].size() as i64).max()?;

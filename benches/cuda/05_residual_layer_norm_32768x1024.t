@@ -1,0 +1,40 @@
+# row residual+layer norm bf16 [32768, 1024]
+# target 0.95
+func residual_layer_norm_32768x1024(x: bf16[32768, 1024], r: bf16[32768, 1024], w: bf16[1024], b: bf16[1024]) -> (s, y) {
+  %4 = add %0, %1 : bf16[32768, 1024]   # add
+  %5 = cast.f32 %4 : f32[32768, 1024]   # layer_norm
+  %6 = reduce.sum %5 [1] : f32[32768]   # layer_norm
+  %7 = view.reshape %6 [32768, 1] : f32[32768, 1]   # layer_norm
+  %8 = const f32 1024.0 : f32[]   # layer_norm
+  %9 = view.reshape %8 [1, 1] : f32[1, 1]   # layer_norm
+  %10 = view.expand %9 [32768, 1] : f32[32768, 1]   # layer_norm
+  %11 = div %7, %10 : f32[32768, 1]   # layer_norm
+  %12 = view.expand %11 [32768, 1024] : f32[32768, 1024]   # layer_norm
+  %13 = sub %5, %12 : f32[32768, 1024]   # layer_norm
+  %14 = mul %13, %13 : f32[32768, 1024]   # layer_norm
+  %15 = reduce.sum %14 [1] : f32[32768]   # layer_norm
+  %16 = view.reshape %15 [32768, 1] : f32[32768, 1]   # layer_norm
+  %17 = const f32 0.0 : f32[]   # layer_norm
+  %18 = sub %8, %17 : f32[]   # layer_norm
+  %19 = max %18, %17 : f32[]   # layer_norm
+  %20 = view.reshape %19 [1, 1] : f32[1, 1]   # layer_norm
+  %21 = view.expand %20 [32768, 1] : f32[32768, 1]   # layer_norm
+  %22 = div %16, %21 : f32[32768, 1]   # layer_norm
+  %23 = const f32 1e-5 : f32[]   # layer_norm
+  %24 = view.reshape %23 [1, 1] : f32[1, 1]   # layer_norm
+  %25 = view.expand %24 [32768, 1] : f32[32768, 1]   # layer_norm
+  %26 = add %22, %25 : f32[32768, 1]   # layer_norm
+  %27 = rsqrt %26 : f32[32768, 1]   # layer_norm
+  %28 = view.expand %27 [32768, 1024] : f32[32768, 1024]   # layer_norm
+  %29 = mul %13, %28 : f32[32768, 1024]   # layer_norm
+  %30 = cast.f32 %2 : f32[1024]   # layer_norm
+  %31 = view.reshape %30 [1, 1024] : f32[1, 1024]   # layer_norm
+  %32 = view.expand %31 [32768, 1024] : f32[32768, 1024]   # layer_norm
+  %33 = mul %29, %32 : f32[32768, 1024]   # layer_norm
+  %34 = cast.f32 %3 : f32[1024]   # layer_norm
+  %35 = view.reshape %34 [1, 1024] : f32[1, 1024]   # layer_norm
+  %36 = view.expand %35 [32768, 1024] : f32[32768, 1024]   # layer_norm
+  %37 = add %33, %36 : f32[32768, 1024]   # layer_norm
+  %38 = cast.bf16 %37 : bf16[32768, 1024]   # layer_norm
+  return s = %4, y = %38
+}

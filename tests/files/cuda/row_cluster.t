@@ -29,14 +29,13 @@ __shared__ alignas(16) char scratch[8192];
 const int x = 0, g = (int)(block % 4) * 256 + (int)threadIdx.x, r = 0;
 int q = (int)(block / 4) * 1 + x;
 int a0 = q;
-float k4[8][V];
 Vec<bf16, V> h0[8];
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
 int a1 = k * V;
 h0[i] = load<bf16, V>(p0, (a0 * 65536 + a1));
 } }
-Max<float> y2;
-y2 = Max<float>::none();
+MaxSum<float> y2;
+y2 = MaxSum<float>::none();
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
 int a1 = k * V;
 float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
@@ -45,26 +44,18 @@ add_all<V>(y2, v1);
 } }
 y2 = across_cluster<4, 256>(y2, scratch);
 float v2a = (float)y2.a;
-Sum<float> y5;
-y5 = Sum<float>::none();
+float v2b = below_greatest(y2);
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
 int a1 = k * V;
 float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
 float v1[V]; LANES(j) v1[j] = (float)v0[j];
 float v3[V]; LANES(j) v3[j] = (v1[j] - v2a);
 float v4[V]; LANES(j) v4[j] = s_exp(v3[j]);
-LANES(j) k4[i][j] = v4[j];
-add_all<V>(y5, v4);
-} }
-y5 = across_cluster<4, 256>(y5, scratch);
-float v5a = (float)y5.a;
-UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
-int a1 = k * V;
-const Divisor d6 = divisor(v5a);
-float v6[V]; LANES(j) v6[j] = quotient(k4[i][j], d6);
+const Divisor d6 = divisor(v2b);
+float v6[V]; LANES(j) v6[j] = quotient(v4[j], d6);
 float v7[V]; LANES(j) v7[j] = round_bf16((float)v6[j]);
-const Vec<bf16, V> s1_1236 = packed<bf16>(v7);
-store<bf16, V>(p1, (a0 * 65536 + a1), s1_1236);
+const Vec<bf16, V> s1_1014 = packed<bf16>(v7);
+store<bf16, V>(p1, (a0 * 65536 + a1), s1_1014);
 } }
 }
 launch k_cast_f32_max_sub_exp_and_3 <256 x 256> in clusters of 4 args [0, 1] numbers []

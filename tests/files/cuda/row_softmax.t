@@ -26,14 +26,13 @@ __shared__ alignas(16) char scratch[4096];
 const int x = (int)threadIdx.x / 32, g = (int)threadIdx.x % 32, r = 0;
 int q = (int)block * 4 + x;
 int a0 = q;
-float k3[8][V];
 Vec<float, V> h0[8];
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 32; {
 int a1 = k * V;
 h0[i] = load<float, V>(p0, (a0 * 1024 + a1));
 } }
-Max<float> y1;
-y1 = Max<float>::none();
+MaxSum<float> y1;
+y1 = MaxSum<float>::none();
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 32; {
 int a1 = k * V;
 float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
@@ -41,24 +40,16 @@ add_all<V>(y1, v0);
 } }
 y1 = across<32, 128>(y1, scratch);
 float v1a = (float)y1.a;
-Sum<float> y4;
-y4 = Sum<float>::none();
+float v1b = below_greatest(y1);
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 32; {
 int a1 = k * V;
 float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
 float v2[V]; LANES(j) v2[j] = (v0[j] - v1a);
 float v3[V]; LANES(j) v3[j] = s_exp(v2[j]);
-LANES(j) k3[i][j] = v3[j];
-add_all<V>(y4, v3);
-} }
-y4 = across<32, 128>(y4, scratch);
-float v4a = (float)y4.a;
-UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 32; {
-int a1 = k * V;
-const Divisor d5 = divisor(v4a);
-float v5[V]; LANES(j) v5[j] = quotient(k3[i][j], d5);
-const Vec<float, V> s1_1065 = packed<float>(v5);
-store<float, V>(p1, (a0 * 1024 + a1), s1_1065);
+const Divisor d5 = divisor(v1b);
+float v5[V]; LANES(j) v5[j] = quotient(v3[j], d5);
+const Vec<float, V> s1_852 = packed<float>(v5);
+store<float, V>(p1, (a0 * 1024 + a1), s1_852);
 } }
 }
 launch k_max_sub_exp_sum_and_1 <64 x 128> args [0, 1] numbers []

@@ -58,7 +58,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
         online,
         args: Vec::new(),
         numbers: Vec::new(),
-        wide: needs_wide(flat),
+        wide: needs_wide(flat, unit.block.as_ref()),
         shared,
     };
     let plan = order.plan();
@@ -68,8 +68,9 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
 }
 
 /// Whether some index or number of points does not fit 32 bits.
-fn needs_wide(flat: &Flat) -> bool {
-    let mut wide = flat.order.iter().try_fold(1i64, |n, &a| n.checked_mul(flat.extents[a].max(1))).is_none_or(|n| n > 1 << 30);
+fn needs_wide(flat: &Flat, block: Option<&Block>) -> bool {
+    let axes = flat.order.iter().filter(|&&a| block.is_none_or(|b| b.block != a));
+    let mut wide = axes.fold(Some(1i64), |n, &a| n?.checked_mul(flat.extents[a].max(1))).is_none_or(|n| n > 1 << 30);
     flat.for_each_lin(&mut |e| {
         let affine = Lin {
             base: e.base,
@@ -782,9 +783,15 @@ impl Nest<'_, '_> {
         let axes: Vec<usize> = self.flat.order.iter().copied().filter(|&a| set.has(a)).collect();
         let total = self.p.number(self.chunks_of(set));
         let (group, threads) = (self.s.group, self.s.threads());
+        let head = if self.kept.is_empty() {
+            format!("for ({ty} base = 0; base < {total}; base += {group}) {{")
+        } else {
+            let steps = self.s.steps(self.chunks_of(set));
+            format!("UNROLL for (int i = 0; i < {steps}; ++i) {{ const {ty} base = i * {group};")
+        };
         let _ = writeln!(
             self.p.out,
-            "for ({ty} base = 0; base < {total}; base += {group}) {{ {ty} k = base + g; const bool within_row = k < {total}; if (!within_row) k = {total} - 1;"
+            "{head} {ty} k = base + g; const bool within_row = k < {total}; if (!within_row) k = {total} - 1;"
         );
         self.decompose("k", &axes);
         for &v in scans {

@@ -22,14 +22,13 @@ template<class T> DEV T up(T x) { return x; }
 
 template<class T> struct Down { template<class R> static DEV T of(R x) { return (T)x; } };
 template<> struct Down<b8> { static DEV b8 of(bool x) { b8 r; r.b = x; return r; } };
-template<> struct Down<f16> {
-    static DEV f16 of(float x) { f16 r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.b) : "f"(x)); return r; }
-};
-template<> struct Down<bf16> {
-    static DEV bf16 of(float x) { bf16 r; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.b) : "f"(x)); return r; }
-};
+// Two halves of a word at once: the instruction for one is four times slower.
+DEV u32 pair(f16, float a, float b) { u32 r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
+DEV u32 pair(bf16, float a, float b) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
+template<> struct Down<f16> { static DEV f16 of(float x) { f16 r; r.b = (unsigned short)pair(f16(), x, 0.0f); return r; } };
+template<> struct Down<bf16> { static DEV bf16 of(float x) { bf16 r; r.b = (unsigned short)pair(bf16(), x, 0.0f); return r; } };
 DEV float round_f16(float x) { return up(Down<f16>::of(x)); }
-DEV float round_bf16(float x) { return up(Down<bf16>::of(x)); }
+DEV float round_bf16(float x) { return __uint_as_float(pair(bf16(), 0.0f, x)); }
 
 constexpr int alignment(int bytes) { return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1; }
 // V adjacent stored elements, read and written in accesses of up to 16 bytes.
@@ -38,8 +37,6 @@ template<class T, int V, class P> DEV Vec<T, V> load(const T* base, P at) { retu
 template<class T, int V, class P> DEV void store(T* base, P at, const Vec<T, V>& v) { *reinterpret_cast<Vec<T, V>*>(base + at) = v; }
 
 // Stored elements of registers; two f16 or bf16 at once.
-DEV u32 pair(f16, float a, float b) { u32 r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
-DEV u32 pair(bf16, float a, float b) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
 template<class T> struct Packs { static constexpr bool pairs = false; };
 template<> struct Packs<f16> { static constexpr bool pairs = true; };
 template<> struct Packs<bf16> { static constexpr bool pairs = true; };
@@ -83,6 +80,18 @@ template<class T> DEV bool is_nan(T) { return false; }
 DEV bool is_inf(float x) { return fabsf(x) == __int_as_float(0x7f800000); }
 DEV bool is_inf(double x) { return fabs(x) == __longlong_as_double(0x7ff0000000000000ll); }
 template<class T> DEV T s_max(T a, T b) { return is_nan(a) || is_nan(b) ? a + b : a < b ? b : a; }
+// NaN if either is NaN; of zeros of both signs, either.
+DEV float greater(float a, float b) { float r; asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+DEV float lesser(float a, float b) { float r; asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+template<class T> DEV T greater(T a, T b) { return is_nan(a) || is_nan(b) ? a + b : a < b ? b : a; }
+template<class T> DEV T lesser(T a, T b) { return is_nan(a) || is_nan(b) ? a + b : b < a ? b : a; }
+#ifdef WIDE
+DEV float s_max(float a, float b) { return greater(a, b); }
+DEV float s_min(float a, float b) { return lesser(a, b); }
+#else
+DEV float s_max(float a, float b) { float r = !(a >= b) ? b : a; return a != a ? a : r; }
+DEV float s_min(float a, float b) { float r = !(a <= b) ? b : a; return a != a ? a : r; }
+#endif
 template<class T> DEV T s_min(T a, T b) { return is_nan(a) || is_nan(b) ? a + b : b < a ? b : a; }
 template<class T> DEV T s_sign(T x) { return is_nan(x) ? x : (T)((x > (T)0) - (x < (T)0)); }
 template<class T> DEV T s_abs(T x) { return x < (T)0 ? (T)(0 - x) : x; }
@@ -129,15 +138,20 @@ DEV Divisor divisor(float b) {
     Divisor d; d.b = b; d.r = __frcp_rn(b); d.fast = fabsf(b) > 0x1p-60f && fabsf(b) < 0x1p60f;
     return d;
 }
-DEV float quotient(float a, const Divisor& d) {
+DEV bool is_plain(float a) { return fabsf(a) > 0x1p-60f && fabsf(a) < 0x1p60f; }
+template<int V> DEV void quotients(float (&q)[V], const float (&a)[V], const Divisor& d) {
 #ifdef WIDE
-    return d.fast ? a * d.r : a / d.b;
+    if (d.fast) LANES(j) q[j] = a[j] * d.r;
+    else LANES(j) q[j] = __fdividef(a[j], d.b);
 #else
-    float q = a * d.r;
-    q = fmaf(fmaf(-d.b, q, a), d.r, q);
-    float e = fmaf(fmaf(-d.b, q, a), d.r, q);
-    if (d.fast && fabsf(a) > 0x1p-60f && fabsf(a) < 0x1p60f) return e;
-    return d.fast && a == 0 ? a * d.r : __fdiv_rn(a, d.b);
+    bool fast = d.fast;
+    LANES(j) {
+        float e = a[j] * d.r;
+        e = fmaf(fmaf(-d.b, e, a[j]), d.r, e);
+        q[j] = a[j] == 0 ? a[j] * d.r : fmaf(fmaf(-d.b, e, a[j]), d.r, e);
+        fast = fast && (is_plain(a[j]) || a[j] == 0);
+    }
+    if (!fast) LANES(j) q[j] = __fdiv_rn(a[j], d.b);
 #endif
 }
 DEV double sigmoid_f64(double x) { return x >= 0 ? 1.0 / (1.0 + exp(-x)) : exp(x) / (1.0 + exp(x)); }
@@ -214,8 +228,8 @@ LIMITS(i64, -9223372036854775807ll - 1, 9223372036854775807ll) LIMITS(u64, 0, ~0
         static DEV Name none() { Name s; s.a = start; return s; } \
         DEV void add(T b) { a = expression; } \
         DEV void merge(const Name& o) { add(o.a); } };
-SIMPLE(Sum, (T)0, (T)(a + b)) SIMPLE(Prod, (T)1, (T)(a * b)) SIMPLE(Max, Limits<T>::least(), s_max(a, b))
-SIMPLE(Min, Limits<T>::greatest(), s_min(a, b)) SIMPLE(Any, false, a || b) SIMPLE(All, true, a && b)
+SIMPLE(Sum, (T)0, (T)(a + b)) SIMPLE(Prod, (T)1, (T)(a * b)) SIMPLE(Max, Limits<T>::least(), greater(a, b))
+SIMPLE(Min, Limits<T>::greatest(), lesser(a, b)) SIMPLE(Any, false, a || b) SIMPLE(All, true, a && b)
 template<class T, bool GREATEST> struct alignas(8) Arg { T a; i64 b;
     static DEV Arg none() { Arg s; s.a = GREATEST ? Limits<T>::least() : Limits<T>::greatest(); s.b = 0; return s; }
     DEV void add(T x, i64 at) {
@@ -241,12 +255,20 @@ DEV float shrink(float x, float m) { return x == m && x == Limits<float>::least(
 DEV double shrink(double x, double m) { return x == m && x == Limits<double>::least() ? 1.0 : s_exp(x - m); }
 template<class T> struct alignas(2 * sizeof(T)) MaxSum { T a, b;
     static DEV MaxSum none() { MaxSum s; s.a = Limits<T>::least(); s.b = 0; return s; }
-    DEV void add(T x) { T m = s_max(a, x); b = b * shrink(a, m) + shrink(x, m); a = m; }
+    DEV void add(T x) { T m = greater(a, x); b = b * shrink(a, m) + shrink(x, m); a = m; }
     DEV void merge(const MaxSum& o) {
-        T m = s_max(a, o.a); b = b * shrink(a, m) + o.b * shrink(o.a, m); a = m;
+        T m = greater(a, o.a); b = b * shrink(a, m) + o.b * shrink(o.a, m); a = m;
     } };
-// The sum of exponentials as two passes give it: NaN where all elements are -infinity.
-template<class T> DEV T below_greatest(const MaxSum<T>& s) { return s.a == Limits<T>::least() ? s.a - s.a : s.b; }
+// The greatest element and the sum of exponentials of the differences to it, as two passes give them.
+template<class T> DEV T finite_or_zero(T m) { return m == Limits<T>::least() ? (T)0 : m; }
+template<class T> struct alignas(2 * sizeof(T)) Softmax { T a, b;
+    static DEV Softmax none() { Softmax s; s.a = Limits<T>::least(); s.b = 0; return s; }
+    DEV void add(T x) { T m = greater(a, x), z = finite_or_zero(m); b = b * s_exp(a - z) + s_exp(x - z); a = m; }
+    DEV void merge(const Softmax& o) {
+        T m = greater(a, o.a), z = finite_or_zero(m);
+        b = b * s_exp(a - z) + o.b * s_exp(o.a - z); a = m;
+    } };
+template<class T> DEV T below_greatest(const Softmax<T>& s) { return s.a == Limits<T>::least() ? s.a - s.a : s.b; }
 template<class T> struct alignas(2 * sizeof(T)) Affine { T a, b;
     static DEV Affine none() { Affine s; s.a = 1; s.b = 0; return s; }
     DEV void add(T x, T y) { b = x * b + y; a = a * x; }
@@ -262,10 +284,19 @@ template<int V, class T> DEV void add_all(Sum<T>& s, const T (&x)[V]) {
 }
 template<int V, class T> DEV void add_all(MaxSum<T>& s, const T (&x)[V]) {
     T m = s.a;
-    LANES(j) m = s_max(m, x[j]);
+    LANES(j) m = greater(m, x[j]);
     T sum = s.b * shrink(s.a, m);
     LANES(j) sum += shrink(x[j], m);
     s.a = m; s.b = sum;
+}
+template<int V, class T> DEV void add_all(Softmax<T>& s, const T (&x)[V]) {
+    T y[V], m = s.a;
+    LANES(j) m = greater(m, x[j]);
+    T z = finite_or_zero(m);
+    LANES(j) y[j] = s_exp(x[j] - z);
+    UNROLL for (int step = V / 2; step > 0; step /= 2) UNROLL for (int j = 0; j < step; ++j) y[j] += y[j + step];
+    s.b = s.b * s_exp(s.a - z) + y[0];
+    s.a = m;
 }
 template<int V, class T> DEV void add_all(Welford<T>& s, const T (&x)[V]) {
     Welford<T> o;

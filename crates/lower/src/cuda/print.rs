@@ -194,8 +194,8 @@ impl Print<'_, '_> {
             FlatDef::Load { arg, index, when, fill } => self.load(v, *arg, index, when, *fill),
             FlatDef::Op(scalar_op, args) => {
                 let names = args.iter().map(|&a| self.value(a)).collect::<Result<Vec<_>>>()?;
-                if let Some(text) = self.quotient(*scalar_op, value.dtype, &names, lanes, v) {
-                    return Ok(self.variable(ty, &name, lanes, &text));
+                if let Some(quotients) = self.quotients(*scalar_op, value.dtype, &names, lanes, v) {
+                    return Ok(quotients);
                 }
                 let texts: Vec<String> = names.iter().map(|n| if lanes { n.at() } else { n.text.clone() }).collect();
                 let dtype = flat.value(args[args.len() - 1]).dtype;
@@ -220,13 +220,16 @@ impl Print<'_, '_> {
     }
 
     /// A division of many lanes by one value, which is inverted once.
-    fn quotient(&mut self, op: ScalarOp, dtype: DType, names: &[Name], lanes: bool, v: ValueId) -> Option<String> {
-        if op != ScalarOp::Div || !lanes || names[1].lanes || matches!(dtype, DType::F64) || !dtype.is_float() {
+    fn quotients(&mut self, op: ScalarOp, dtype: DType, names: &[Name], lanes: bool, v: ValueId) -> Option<Name> {
+        let by_one = op == ScalarOp::Div && lanes && names[0].lanes && !names[1].lanes;
+        if !by_one || dtype == DType::F64 || !dtype.is_float() {
             return None;
         }
-        let _ = writeln!(self.out, "const Divisor d{v} = divisor({});", names[1].text);
-        let text = format!("quotient({}, d{v})", names[0].at());
-        Some(if self.shared.numerics == Numerics::Eager { round(dtype, text) } else { text })
+        let _ = writeln!(self.out, "float v{v}[V]; quotients(v{v}, {}, divisor({}));", names[0].text, names[1].text);
+        if self.shared.numerics == Numerics::Eager && dtype != DType::F32 {
+            let _ = writeln!(self.out, "LANES(j) v{v}[j] = {};", round(dtype, format!("v{v}[j]")));
+        }
+        Some(Name { text: format!("v{v}"), lanes: true })
     }
 
     /// What a failed check reports.
@@ -284,7 +287,7 @@ impl Print<'_, '_> {
 
     /// Writes a value; `guard` is a condition beside the store's own.
     pub(crate) fn store(&mut self, s: &FlatStore, guard: Option<&str>) -> Result<()> {
-        let value = self.value(s.value)?;
+        let value = self.value(self.before_rounding(s.value))?;
         let ty = stored(self.shared.dtypes[s.arg]);
         let pointer = self.pointer(s.arg);
         let lanes = self.varies(self.flat.store_axes(s)) || self.conditions_vary(&s.when);
@@ -320,6 +323,16 @@ impl Print<'_, '_> {
         Ok(())
     }
 
+    /// The value that a stored one rounds, where nothing else needs the rounded one: storing rounds as well.
+    fn before_rounding(&self, v: ValueId) -> ValueId {
+        let FlatDef::Op(ScalarOp::Cast(DType::F16 | DType::BF16), args) = &self.flat.value(v).def else { return v };
+        let reads = |other: ValueId| self.flat.operands(other).contains(&v);
+        let others = (0..self.flat.values.len() as ValueId).any(reads);
+        let stored = self.flat.stores.iter().filter(|s| self.flat.store_operands(s).contains(&v)).count();
+        let plain = self.flat.value(args[0]).dtype == DType::F32 && stored == 1 && !others && !self.have.contains_key(&v);
+        if plain { args[0] } else { v }
+    }
+
     /// Declares the state of a reduction with no elements; `dims` are array extents.
     pub(crate) fn declare_state(&mut self, name: &str, ty: &str, dims: &[String]) {
         let declared: String = dims.iter().map(|d| format!("[{d}]")).collect();
@@ -336,6 +349,9 @@ impl Print<'_, '_> {
 
     /// C++ type of a reduction's state.
     pub(crate) fn state_type(&self, v: ValueId) -> Result<String> {
+        if self.online.contains(&v) {
+            return Ok(format!("Softmax<{}>", register(self.flat.value(v).dtype)));
+        }
         if let FlatDef::Reduce { combiner, src, .. } | FlatDef::Scan { combiner, src, .. } = &self.flat.value(v).def {
             return Ok(state(*combiner, self.flat.value(src[0]).dtype));
         }

@@ -22,7 +22,7 @@ const CLUSTERED: i64 = CHUNKS * THREADS;
 /// Most blocks that share a row.
 const MOST_CLUSTER: i64 = 16;
 /// Most accumulators that a thread keeps through a walk.
-const ACCUMULATORS: i64 = 16;
+const ACCUMULATORS: i64 = 32;
 /// Most bytes of loads that a thread of a small and of the largest block keeps for later stages.
 const HELD: (i64, i64) = (384, 144);
 
@@ -168,9 +168,9 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alo
     let parallel = flat.parallel();
     let count: i64 = parallel.iter().filter(|&a| !walked(a)).map(|a| flat.extents[a]).product::<i64>().max(1);
     let has_scan = flat.values.iter().any(|v| matches!(v.def, FlatDef::Scan { .. }));
-    if inner || (vector.is_none_or(walked) && most > 1) || has_scan {
-        let kept = partials.iter().filter(|p| !flat.live(flat.value(p.value).free.and(flat.inner)).is_empty());
-        let kept: i64 = kept.map(|p| p.states.len() as i64 * lanes).sum();
+    let kept = partials.iter().filter(|p| !flat.live(flat.value(p.value).free.and(flat.inner)).is_empty());
+    let kept: i64 = kept.map(|p| p.states.len() as i64 * lanes).sum();
+    if inner || (vector.is_none_or(walked) && most > 1) || has_scan || kept > 0 {
         let (per_thread, limit) = match (kept > 0, alone) {
             (true, true) => ((ACCUMULATORS / kept).max(1), MOST_CLUSTER / 2 * THREADS),
             (true, false) => ((ACCUMULATORS / kept).max(1), 512),

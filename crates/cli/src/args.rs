@@ -72,10 +72,10 @@ pub(crate) struct Run {
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Show one kernel, by number or name: what it computes, and its tile program
+    /// Show one kernel, by number or name: what it computes, and its program; for a GPU CUDA source, launches, registers and spills
     #[arg(long, value_name = "N")]
     pub(crate) kernel: Option<String>,
-    /// Run it, and show measured times beside predicted ones, and the fraction of this machine's roofline that is reached
+    /// Run it, and show measured times beside predicted ones, and the fraction of the device's roofline that is reached
     #[arg(long, conflicts_with = "kernel")]
     pub(crate) measure: bool,
     /// Runs to take the median of, with --measure
@@ -138,7 +138,7 @@ pub(crate) struct Verify {
 pub(crate) struct Opt {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Passes to print after: parse, simplify, prepare, plan, kernel, tile; a list, or a range FROM..TO
+    /// Passes to print after: parse, simplify, prepare, plan, kernel, tile (the programs of the device); a list, or a range FROM..TO
     #[arg(long, value_name = "LIST", default_value = "simplify", conflicts_with = "to")]
     pub(crate) passes: String,
     /// First pass to run: simplify, prepare or plan; the model is taken as what the earlier ones gave

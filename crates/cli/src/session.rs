@@ -1,7 +1,7 @@
 //! What most commands start with: a loaded model, its inputs, and compiled code.
 
 use base::Config;
-use driver::Executable;
+use driver::{Array, Executable, to_array};
 use graph::HostTensor;
 
 use crate::args::ModelArgs;
@@ -61,6 +61,14 @@ impl Session {
     pub(crate) fn compile_with(&self, config: &Config) -> Outcome<Executable> {
         let _progress = Progress::start(format!("compiling {}", self.model.graph().name), 0);
         Ok(driver::compile(&self.model.module, config)?)
+    }
+
+    /// The inputs in the memory of an executable's device.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub(crate) fn on_device(&self, exe: &Executable) -> Outcome<Vec<Array>> {
+        Ok(self.inputs.iter().map(|t| to_array(exe.device().pool(), t)).collect::<base::Result<_>>()?)
     }
 
     /// One tensor per input slot: data of frozen inputs, and the given ones.

@@ -73,7 +73,7 @@ pub fn devices() -> Vec<Arc<Device>> {
 impl Executable {
     pub(crate) fn new(module: &Module, config: &Config) -> Result<Executable> {
         let device = shared_device(config)?;
-        let target = if device.is_cuda() { Target::cuda() } else { Target::cpu() };
+        let target = Target::of(device.id());
         let compiled = cached_passes(&module.graph, &BTreeMap::new(), &target, config)?;
         let mut frozen: Vec<Option<Array>> = vec![None; module.graph.inputs.len()];
         for f in &module.frozen {

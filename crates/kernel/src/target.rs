@@ -1,5 +1,6 @@
 //! Device descriptions.
 
+use base::DeviceId;
 use serde::{Deserialize, Serialize};
 
 /// How a device computes matrix products.
@@ -43,6 +44,14 @@ pub struct Target {
 }
 
 impl Target {
+    /// The checked-in description that planning for a device uses.
+    pub fn of(device: DeviceId) -> Target {
+        match device {
+            DeviceId::Cpu => Target::cpu(),
+            DeviceId::Cuda(_) => Target::cuda(),
+        }
+    }
+
     /// The checked-in CPU description that tests and default planning use: plans do not depend on the machine.
     pub fn cpu() -> Target {
         Target {

@@ -140,11 +140,37 @@ impl fmt::Display for CudaProgram {
         for step in &self.steps {
             match step {
                 CudaStep::Launch(l) => {
-                    writeln!(f, "launch {} <{} x {}> args {:?} numbers {:?}", l.entry, l.grid, l.threads, l.args, l.numbers)?
+                    let clusters = if l.cluster > 1 { format!(" in clusters of {}", l.cluster) } else { String::new() };
+                    let (grid, threads) = (l.grid, l.threads);
+                    writeln!(f, "launch {} <{grid} x {threads}>{clusters} args {:?} numbers {:?}", l.entry, l.args, l.numbers)?;
                 }
-                CudaStep::Product(p) => writeln!(f, "product {p:?}")?,
+                CudaStep::Product(p) => writeln!(f, "{p}")?,
             }
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let batch: String = self.batch.iter().map(|n| format!("{n} x ")).collect();
+        let Product { m, n, k, a, b, d, acc, epilogue, .. } = self;
+        write!(f, "product {batch}{m} x {n} over {k} in {acc}: {d} = {a} * {b}")?;
+        if let Some(bias) = &epilogue.bias {
+            let along = if bias.over_rows { "rows" } else { "columns" };
+            write!(f, " + p{}[{}..] over {along}", bias.param, bias.offset)?;
+        }
+        match epilogue.activation {
+            Some(activation) => write!(f, ", {activation:?}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let batch: String = self.batch.iter().map(|step| format!("{step}, ")).collect();
+        let from = if self.offset == 0 { String::new() } else { format!(" from {}", self.offset) };
+        write!(f, "{} p{}[{batch}{}, {}]{from}", self.dtype, self.param, self.rows, self.columns)
     }
 }

@@ -5,7 +5,6 @@
 //! | `plan` | one function | the kernels' summary lines, then the remarks on unfused edges |
 //! | `kernel` | one function | the plan with its comps |
 //! | `cpu` | one function without symbolic dimensions | the tile programs |
-//! | `cuda` | one function without symbolic dimensions | the CUDA programs, without what every source begins with |
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,7 +21,6 @@ use crate::tolerance::Tolerance;
 /// Adds `plan`, `kernel` and `cpu`.
 pub fn with_cpu_stages(stages: Stages) -> Stages {
     stages
-        .with("cuda", cuda_sources)
         .with("plan", |body| {
             let plan = plan(body)?;
             let mut out = plan.summary();
@@ -40,19 +38,6 @@ pub fn with_cpu_stages(stages: Stages) -> Stages {
             }
             Ok(out)
         })
-}
-
-/// What follows the prelude in the sources of a plan for a GPU, and the launches.
-fn cuda_sources(body: &str) -> Result<String> {
-    let graph = text::parse("test", body)?;
-    let config = Config::default();
-    let plan = driver::passes(&graph, &BTreeMap::new(), &Target::cuda(), &config)?.plan;
-    let mut out = String::new();
-    for k in &plan.kernels {
-        let program = driver::cuda_program(&plan, k, &BTreeMap::new(), &config)?;
-        let _ = writeln!(out, "{program}");
-    }
-    Ok(out)
 }
 
 fn plan(body: &str) -> Result<fuse::Plan> {

@@ -3,11 +3,12 @@
 //! * [`filetest`] runs `tests/files/<stage>/*.t`; [`stages`] holds the stages of the graph level
 //! * [`generate`] makes well-typed graphs and arguments from bytes ([`Cursor`]): a seed or a fuzzer
 //! * [`differential`] runs one program on many runtimes against the interpreter
-//! * [`cpu`] adds the stages and runtimes of the CPU
+//! * [`cpu`] adds the stages and runtimes of the CPU, [`cuda`] the stage of GPUs
 //! * [`tolerance`] says how far results may differ
 //! * [`reduce()`] shrinks a failing program
 
 pub mod cpu;
+pub mod cuda;
 mod cursor;
 pub mod differential;
 pub mod filetest;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use testing::cpu::with_cpu_stages;
+use testing::cuda::with_cuda_stage;
 use testing::stages::graph_stages;
 
 #[test]
@@ -21,4 +22,11 @@ fn cpu_level() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/files").join(stage);
         with_cpu_stages(graph_stages()).run_folder(&folder, bless).unwrap_or_else(|e| panic!("{e}"));
     }
+}
+
+#[test]
+fn cuda_level() {
+    let bless = std::env::var_os("BLESS").is_some_and(|v| v == "1");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/files/cuda");
+    with_cuda_stage(graph_stages()).run_folder(&folder, bless).unwrap_or_else(|e| panic!("{e}"));
 }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use base::{Config, Error};
-use driver::{Array, Executable, to_array};
+use driver::{Array, Executable};
 use serde_json::{Value, json as object};
 
 use crate::args::Bench;
@@ -64,7 +64,7 @@ fn contender(name: &'static str, session: &Session, fuse: bool) -> Outcome<Conte
     let start = Instant::now();
     let exe = session.compile_with(&config)?;
     let compile = start.elapsed().as_secs_f64();
-    let inputs = session.inputs.iter().map(|t| to_array(exe.device().pool(), t)).collect::<base::Result<Vec<_>>>()?;
+    let inputs = session.on_device(&exe)?;
     let mut made = Contender { name, exe, inputs, compile, first: 0.0 };
     let _progress = Progress::start(format!("first {name} run"), 0);
     made.first = made.time()?;
@@ -72,10 +72,11 @@ fn contender(name: &'static str, session: &Session, fuse: bool) -> Outcome<Conte
 }
 
 impl Contender {
-    /// Seconds of one run.
+    /// Seconds of one run, until its results are there.
     fn time(&self) -> Outcome<f64> {
         let start = Instant::now();
         black_box(self.exe.run_arrays(&self.inputs)?);
+        self.exe.device().synchronize()?;
         Ok(start.elapsed().as_secs_f64())
     }
 }
@@ -132,6 +133,7 @@ fn document(session: &Session, contenders: [(&Contender, &Times); 2]) -> Value {
         "version": json::VERSION,
         "model": session.model.graph().name,
         "dims": dims,
+        "device": contenders[0].0.exe.device().id().to_string(),
         "threads": contenders[0].0.exe.device().as_cpu().map(|cpu| cpu.threads().threads()),
         "runs": f.all.len(),
         "fused": fused,

@@ -6,6 +6,7 @@ use runtime::{Caches, Ceilings};
 use serde_json::{Map, Value, json as object};
 
 use crate::args::Doctor;
+use crate::cmd::gpu::GpuSide;
 use crate::error::{Outcome, Verdict};
 use crate::progress::Progress;
 use crate::{json, output};
@@ -34,6 +35,7 @@ struct Machine {
     plan_cache: String,
     variables: Vec<(&'static str, String)>,
     ceilings: Option<Ceilings>,
+    gpu: GpuSide,
 }
 
 /// Describes the machine and measures it.
@@ -55,15 +57,18 @@ impl Machine {
             let _progress = Progress::start("measuring", 0);
             Some(runtime::measure(args.threads)?)
         };
+        let config = base::Config::from_env();
+        let config = config.unwrap_or_else(|_| base::Config { cuda: base::CudaConfig::from_env(), ..base::Config::default() });
         let set = |name: &&'static str| std::env::var(name).ok().map(|v| (*name, v));
         Ok(Machine {
             caches: Caches::of_this_machine(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory: total_memory(),
             huge_pages: huge_pages(),
-            plan_cache: driver::describe_cache(&base::Config::from_env().unwrap_or_default()),
+            plan_cache: driver::describe_cache(&config),
             variables: VARIABLES.iter().filter_map(set).collect(),
             ceilings,
+            gpu: GpuSide::look(&config, args.quick),
         })
     }
 
@@ -92,6 +97,9 @@ impl Machine {
                 let _ = writeln!(out, "{:>20} {:>10.1} {:>10.1} {:>13.1}", r.threads, r.copy, r.read, r.gemm);
             }
         }
+        for (name, value) in self.gpu.rows() {
+            let _ = writeln!(out, "{name:<12} {value}");
+        }
         out
     }
 
@@ -114,6 +122,7 @@ impl Machine {
             "environment": variables,
             "fma_gflop_per_s": self.ceilings.as_ref().and_then(|c| c.fma),
             "rates": rates.collect::<Vec<_>>(),
+            "gpu": self.gpu.document(),
         })
     }
 }

@@ -3,14 +3,13 @@
 use std::time::Instant;
 
 use base::{Config, Error};
-use driver::{Executable, Report, Roof};
-use serde_json::json as object;
+use driver::{Array, Device, Executable, Report, Roof, Target};
 
 use crate::args::Explain;
 use crate::assert::failed;
-use crate::cmd::judge;
 use crate::cmd::stats::Times;
-use crate::error::{Failure, Outcome, Verdict};
+use crate::cmd::{judge, kernel};
+use crate::error::{Outcome, Verdict};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::{json, output};
@@ -21,50 +20,70 @@ use crate::{json, output};
 /// A model that does not load or compile, an unknown kernel, a malformed claim.
 pub(crate) fn explain(args: &Explain) -> Outcome<Verdict> {
     let session = if args.measure { Session::open(&args.model)? } else { Session::open_for_shapes(&args.model)? };
+    if let Some(wanted) = &args.kernel {
+        output::emit(&kernel::show(&session, wanted, args.json)?)?;
+        if args.claims.is_empty() {
+            return Ok(Verdict::Pass);
+        }
+    }
     let exe = session.compile()?;
     let mut report = exe.report(&session.binding.dims)?;
     if args.measure {
         measure(&session, &exe, args.runs as usize, &mut report)?;
     }
-    let text = match (&args.kernel, args.json) {
-        (Some(kernel), _) => one_kernel(&session, &exe, kernel, args.json)?,
-        (None, true) => json::text(&report.to_json()),
-        (None, false) => report.to_string(),
-    };
-    output::emit(&text)?;
+    if args.kernel.is_none() {
+        output::emit(&if args.json { json::text(&report.to_json()) } else { report.to_string() })?;
+    }
     Ok(judge(&failed(&args.claims, &metrics(&report))?))
 }
 
-/// Times kernels, whole runs of both modes, and this machine.
+/// Times kernels, whole runs of both modes, and the device.
 fn measure(session: &Session, exe: &Executable, runs: usize, report: &mut Report) -> Outcome<()> {
     let eager = session.compile_with(&Config { fuse: false, ..session.config.clone() })?;
     let _progress = Progress::start("measuring", 0);
+    let inputs = session.on_device(exe)?;
     let (mut before, mut after) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
     for run in 0..=runs {
-        let times = [run_time(&eager, session)?, run_time(exe, session)?];
+        let times = [run_time(&eager, &inputs)?, run_time(exe, &inputs)?];
         if run > 0 {
             before.push(times[0]);
             after.push(times[1]);
         }
     }
     let kernels = exe.profile(&session.inputs, runs)?;
-    let ceilings = runtime::measure(session.config.threads)?;
-    let rates = ceilings.rates.last().ok_or_else(|| Error::internal("no rates measured"))?;
-    let roof = Roof {
-        source: format!("measured beyond the caches, {} threads", rates.threads),
-        bandwidth: rates.copy * 1e9,
-        gemm_flops: rates.gemm * 1e9,
-        pointwise_ops: driver::Target::cpu().pointwise_ops,
-    };
+    let roof = roof(exe.device(), session.config.threads)?;
     let medians = [Times::of(before).median, Times::of(after).median];
     exe.add_measured(report, &session.binding.dims, &kernels, medians, roof);
     Ok(())
 }
 
-fn run_time(exe: &Executable, session: &Session) -> Outcome<f64> {
+fn run_time(exe: &Executable, inputs: &[Array]) -> Outcome<f64> {
     let start = Instant::now();
-    std::hint::black_box(exe.run(&session.inputs)?);
+    std::hint::black_box(exe.run_arrays(inputs)?);
+    exe.device().synchronize()?;
     Ok(start.elapsed().as_secs_f64())
+}
+
+/// What the device reaches, measured.
+fn roof(device: &Device, threads: usize) -> Outcome<Roof> {
+    let Some(info) = device.info() else {
+        let ceilings = runtime::measure(threads)?;
+        let rates = ceilings.rates.last().ok_or_else(|| Error::internal("no rates measured"))?;
+        return Ok(Roof {
+            source: format!("measured beyond the caches, {} threads", rates.threads),
+            bandwidth: rates.copy * 1e9,
+            gemm_flops: rates.gemm * 1e9,
+            pointwise_ops: Target::cpu().pointwise_ops,
+        });
+    };
+    let (rates, assumed) = (runtime::cuda::measure(device)?, Target::cuda());
+    let product = if rates.gemm.is_some() { ", products in bf16" } else { "; products assumed" };
+    Ok(Roof {
+        source: format!("measured on {} beyond its caches{product}", info.name),
+        bandwidth: rates.copy * 1e9,
+        gemm_flops: rates.gemm.map_or(assumed.gemm_flops, |g| g * 1e12),
+        pointwise_ops: assumed.pointwise_ops,
+    })
 }
 
 /// What claims may be about.
@@ -77,27 +96,4 @@ fn metrics(report: &Report) -> [(&'static str, f64); 6] {
         ("nodes", report.nodes as f64),
         ("unfused-edges", report.edges.len() as f64),
     ]
-}
-
-/// What one kernel computes, and its tile program for the session's sizes.
-fn one_kernel(session: &Session, exe: &Executable, wanted: &str, as_json: bool) -> Outcome<String> {
-    let mut plan = exe.plan().clone();
-    let kernels = std::mem::take(&mut plan.kernels);
-    let at = kernels.iter().enumerate().position(|(n, k)| k.name == wanted || n.to_string() == wanted);
-    let Some(at) = at else {
-        let list = kernels.iter().map(|k| format!("\n  {}", k.name)).collect::<String>();
-        return Err(Failure::invalid(format!("no kernel {wanted:?}"), format!("the kernels, from 0, are{list}")));
-    };
-    let kernel = kernels[at].clone();
-    let program = match driver::tile_program(&plan, &kernel, &session.binding.dims, &session.config) {
-        Ok(program) => program.to_string(),
-        Err(e) => format!("no tile program: {e}"),
-    };
-    plan.kernels = vec![kernel.clone()];
-    let comp = plan.to_string();
-    Ok(if as_json {
-        json::text(&object!({ "version": json::VERSION, "kernel": kernel.name, "comp": comp, "program": program }))
-    } else {
-        format!("{comp}\n{program}\n")
-    })
 }

@@ -3,6 +3,8 @@
 mod bench;
 mod doctor;
 mod explain;
+mod gpu;
+mod kernel;
 mod opt;
 mod reduce;
 mod run;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use base::Error;
+use base::{DeviceId, Error};
 use driver::{Pass, Plan};
 
 use crate::args::Opt;
@@ -45,7 +45,7 @@ pub(crate) fn opt(args: &Opt) -> Outcome<Verdict> {
     let session = Session::open_for_shapes(&args.model)?;
     let compiled = match stages.iter().any(|s| *s > Stage::Simplify) {
         true => {
-            let (graph, target) = (session.model.graph(), driver::Target::cpu());
+            let (graph, target) = (session.model.graph(), driver::Target::of(session.config.device));
             Some(driver::passes_from(first, graph, &BTreeMap::new(), &target, &session.config)?)
         }
         false => None,
@@ -117,15 +117,20 @@ fn print(stage: Stage, session: &Session, plan: Option<&Plan>) -> Outcome<String
         (Stage::Prepare, Some(plan)) => Ok(graph::text::print(&plan.graph)),
         (Stage::Plan, Some(plan)) => Ok(plan.summary()),
         (Stage::Kernel, Some(plan)) => Ok(plan.to_string()),
-        (Stage::Tile, Some(plan)) => Ok(tile_programs(session, plan)),
+        (Stage::Tile, Some(plan)) => Ok(programs(session, plan)),
     }
 }
 
-/// The tile program of each kernel for the session's sizes.
-fn tile_programs(session: &Session, plan: &Plan) -> String {
+/// The program of each kernel for the session's sizes and device.
+fn programs(session: &Session, plan: &Plan) -> String {
     let mut out = String::new();
     for kernel in &plan.kernels {
-        match driver::tile_program(plan, kernel, &session.binding.dims, &session.config) {
+        let (dims, config) = (&session.binding.dims, &session.config);
+        let program = match config.device {
+            DeviceId::Cpu => driver::tile_program(plan, kernel, dims, config).map(|p| p.to_string()),
+            DeviceId::Cuda(_) => driver::cuda_program(plan, kernel, dims, config).map(|p| p.to_string()),
+        };
+        match program {
             Ok(program) => out.push_str(&format!("{program}\n")),
             Err(e) => out.push_str(&format!("{}: {e}\n", kernel.name)),
         }

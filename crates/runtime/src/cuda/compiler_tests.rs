@@ -3,10 +3,9 @@
 
 use base::CudaConfig;
 
-use super::load::Attempt;
+use super::load::compiler;
 use super::module::Source;
-use super::nvrtc::{Nvrtc, spills};
-use super::places::places;
+use super::nvrtc::{Nvrtc, taken};
 
 /// The compilers of the folders.
 fn compilers() -> Vec<Nvrtc> {
@@ -16,9 +15,7 @@ fn compilers() -> Vec<Nvrtc> {
     };
     let load = |folder: std::path::PathBuf| {
         let config = CudaConfig { path: vec![folder.to_string_lossy().into_owned()], ..CudaConfig::default() };
-        let explicit: Vec<_> = places(&config).into_iter().filter(|p| p.name.starts_with("FUSELINE")).collect();
-        let attempt = Attempt::new(&explicit);
-        attempt.nvrtc.unwrap_or_else(|| panic!("{:?}", attempt.found))
+        compiler(&config).unwrap_or_else(|e| panic!("{e}")).0
     };
     std::env::split_paths(&folders).map(load).collect()
 }
@@ -41,7 +38,8 @@ fn sources_become_binaries() {
             let compiled = source.build(&compiler, None).unwrap();
             println!("{:?} {capability:?}: {} bytes\n{}", compiler.number(), compiled.cubin.len(), compiled.log);
             assert_eq!(compiled.cubin[..4], *b"\x7fELF");
-            assert_eq!(spills(&compiled.log), [("scale".to_owned(), 0)]);
+            let [takes] = &taken(&compiled.log)[..] else { panic!("{}", compiled.log) };
+            assert!(takes.entry == "scale" && takes.spills == 0 && takes.registers > 0, "{takes:?}");
         }
     }
 }
@@ -57,7 +55,7 @@ fn spills_are_seen() {
     for compiler in compilers() {
         let compiled = Source::new(&text, (9, 0), compiler.number()).build(&compiler, None).unwrap();
         println!("{}", compiled.log);
-        assert!(matches!(&spills(&compiled.log)[..], [(name, bytes)] if name == "many" && *bytes > 0));
+        assert!(matches!(&taken(&compiled.log)[..], [takes] if takes.entry == "many" && takes.spills > 0));
     }
 }
 

@@ -30,6 +30,8 @@ pub struct LibraryInfo {
     pub version: Option<String>,
     /// Where it was looked for in vain, or why it could not be loaded.
     pub tried: Vec<String>,
+    /// What installs it, if it was not found.
+    pub install: Option<String>,
 }
 
 /// The loaded libraries.
@@ -69,6 +71,22 @@ pub(super) fn describe(config: &CudaConfig) -> Vec<LibraryInfo> {
     }
 }
 
+/// The run-time compiler alone, of any version that is served; the settings' folders come before all others.
+pub(super) fn compiler(config: &CudaConfig) -> Result<(Nvrtc, LibraryInfo)> {
+    let mut places = places(config);
+    places.sort_by_key(|p| !p.is_setting());
+    let file = |major: &u32| format!("libnvrtc.so.{major}");
+    let known = places.iter().flat_map(|p| MAJORS.iter().map(move |m| p.candidate(&file(m))));
+    let candidates = known.chain(MAJORS.iter().map(|m| Candidate::File(file(m).into()))).collect();
+    let (nvrtc, mut info) = load(candidates, "nvrtc", Nvrtc::load);
+    info.version = nvrtc.as_ref().map(|n| n.number()).map(|(major, minor)| format!("{major}.{minor}"));
+    advise(std::slice::from_mut(&mut info), MAJORS[0]);
+    match nvrtc {
+        Some(nvrtc) => Ok((nvrtc, info)),
+        None => Err(info.missing()),
+    }
+}
+
 static LOADED: Mutex<Option<Arc<Libraries>>> = Mutex::new(None);
 
 /// What could be loaded.
@@ -92,26 +110,48 @@ impl Attempt {
         about_nvrtc.version = nvrtc.as_ref().map(|n| n.number()).map(|(major, minor)| format!("{major}.{minor}"));
         let (blas, mut about_blas) = load(files("libcublasLt.so"), "cublasLt", Blas::load);
         about_blas.version = blas.as_ref().map(|b| b.number()).map(|(a, b, c)| format!("{a}.{b}.{c}"));
-        Attempt { driver, nvrtc, blas, found: vec![about_driver, about_nvrtc, about_blas] }
+        let newest = nvrtc.as_ref().map(|n| n.number()).or(version).map_or(MAJORS[0], |(major, _)| major);
+        let mut found = vec![about_driver, about_nvrtc, about_blas];
+        advise(&mut found, newest);
+        Attempt { driver, nvrtc, blas, found }
     }
 
     /// The error for a machine without a driver or a compiler.
     fn missing(&self) -> Error {
-        let missing = self.found[..2].iter().filter(|l| l.path.is_none());
-        let parts: Vec<String> = missing.map(|l| format!("{} was not found; tried {}", l.name, l.tried.join(", "))).collect();
-        let newest = self.driver.as_ref().map_or(MAJORS[0], |d| d.version().0);
-        let wheels =
-            if newest >= MAJORS[0] { "nvidia-cuda-nvrtc nvidia-cublas" } else { "nvidia-cuda-nvrtc-cu12 nvidia-cublas-cu12" };
-        let mut advice = Vec::new();
-        if self.driver.is_none() {
-            advice.push("install NVIDIA's driver (580 or newer, or 525 and newer for CUDA 12)".to_owned());
-        }
-        if self.nvrtc.is_none() {
-            advice.push(format!(
-                "run `pip install {wheels}` in the active environment, or set FUSELINE_CUDA_PATH to a folder with the libraries"
-            ));
-        }
+        let missing = || self.found[..2].iter().filter(|l| l.path.is_none());
+        let parts: Vec<String> = missing().map(LibraryInfo::absent).collect();
+        let advice: Vec<&str> = missing().filter_map(|l| l.install.as_deref()).collect();
         Error::unsupported(format!("no GPU can be used: {}; {}", parts.join("; "), advice.join("; ")))
+    }
+}
+
+impl LibraryInfo {
+    /// That it was not found, and where.
+    fn absent(&self) -> String {
+        format!("{} was not found; tried {}", self.name, self.tried.join(", "))
+    }
+    /// The error for what needs it.
+    pub(super) fn missing(&self) -> Error {
+        Error::unsupported(format!("{}; {}", self.absent(), self.install.as_deref().unwrap_or_default()))
+    }
+}
+
+/// Says what installs the libraries that are missing, for a major version of CUDA.
+fn advise(found: &mut [LibraryInfo], major: u32) {
+    let suffix = if major >= MAJORS[0] { "" } else { "-cu12" };
+    let wheel = |library: &LibraryInfo| match library.name {
+        "nvrtc" => Some(format!("nvidia-cuda-nvrtc{suffix}")),
+        "cublasLt" => Some(format!("nvidia-cublas{suffix}")),
+        _ => None,
+    };
+    let wheels: Vec<String> = found.iter().filter(|l| l.path.is_none()).filter_map(wheel).collect();
+    let wheels = format!(
+        "run `pip install {}` in the active environment, or set FUSELINE_CUDA_PATH to a folder with the libraries",
+        wheels.join(" ")
+    );
+    for library in found.iter_mut().filter(|l| l.path.is_none()) {
+        let driver = "install NVIDIA's driver (580 or newer, or 525 and newer for CUDA 12)";
+        library.install = Some(if library.name == "cuda" { driver.to_owned() } else { wheels.clone() });
     }
 }
 
@@ -127,10 +167,7 @@ fn choose(places: &[Place], majors: &[u32]) -> Option<u32> {
 fn library_files(places: &[Place], name: &str, majors: &[u32]) -> Vec<Candidate> {
     let files = |m: &u32| {
         let file = format!("{name}.{m}");
-        let mut all: Vec<Candidate> = places
-            .iter()
-            .map(|p| p.file(&file).map_or_else(|| Candidate::Absent(format!("{file} in {}", p.name)), Candidate::File))
-            .collect();
+        let mut all: Vec<Candidate> = places.iter().map(|p| p.candidate(&file)).collect();
         all.push(Candidate::File(file.into()));
         all
     };
@@ -139,7 +176,7 @@ fn library_files(places: &[Place], name: &str, majors: &[u32]) -> Vec<Candidate>
 
 /// Files of the driver to try in order.
 fn driver_files(places: &[Place]) -> Vec<Candidate> {
-    let explicit = places.iter().filter(|p| p.name.starts_with("FUSELINE")).filter_map(|p| p.file(DRIVER));
+    let explicit = places.iter().filter(|p| p.is_setting()).filter_map(|p| p.file(DRIVER));
     let known = DRIVER_FOLDERS.iter().map(|f| Path::new(f).join(DRIVER));
     explicit.chain([PathBuf::from(DRIVER)]).chain(known).map(Candidate::File).collect()
 }
@@ -149,6 +186,13 @@ enum Candidate {
     File(PathBuf),
     /// Not there, in words.
     Absent(String),
+}
+
+impl Place {
+    /// A library's file, or that it is not there.
+    fn candidate(&self, file: &str) -> Candidate {
+        self.file(file).map_or_else(|| Candidate::Absent(format!("{file} in {}", self.name)), Candidate::File)
+    }
 }
 
 /// Loads the first file that can be.
@@ -174,10 +218,19 @@ fn load<T>(
                 info.path = Some(mapped(&file).unwrap_or(file));
                 return (Some(table), info);
             }
-            Err(why) => info.tried.push(format!("{} ({why})", file.display())),
+            Err(why) => info.tried.push(in_vain(&file, &why)),
         }
     }
     (None, info)
+}
+
+/// A file that could not be loaded, and why; that it does not exist goes without saying.
+fn in_vain(file: &Path, why: &str) -> String {
+    let file = file.display().to_string();
+    match why.strip_prefix(&format!("{file}: ")).unwrap_or(why) {
+        "cannot open shared object file: No such file or directory" => file,
+        why => format!("{file} ({why})"),
+    }
 }
 
 /// Loads the part of the compiler that it looks for by name only, from beside it. It is never unloaded.
@@ -212,7 +265,9 @@ mod tests {
     #[test]
     fn a_machine_without_libraries_is_told_what_to_install() {
         let missing = |name| LibraryInfo { name, tried: vec!["here".into(), "there".into()], ..LibraryInfo::default() };
-        let attempt = Attempt { driver: None, nvrtc: None, blas: None, found: ["cuda", "nvrtc", "cublasLt"].map(missing).into() };
+        let mut found: Vec<LibraryInfo> = ["cuda", "nvrtc", "cublasLt"].map(missing).into();
+        advise(&mut found, 13);
+        let attempt = Attempt { driver: None, nvrtc: None, blas: None, found };
         let error = attempt.missing();
         assert_eq!(error.kind, base::ErrorKind::Unsupported);
         let text = error.to_string();
@@ -227,11 +282,22 @@ mod tests {
     }
 
     #[test]
+    fn only_what_is_missing_is_to_be_installed() {
+        let library = |name, path: Option<&str>| LibraryInfo { name, path: path.map(Into::into), ..LibraryInfo::default() };
+        let mut found = vec![library("cuda", Some("a")), library("nvrtc", Some("b")), library("cublasLt", None)];
+        advise(&mut found, 12);
+        assert!(found[..2].iter().all(|l| l.install.is_none()));
+        assert!(found[2].install.as_ref().unwrap().contains("`pip install nvidia-cublas-cu12`"));
+    }
+
+    #[test]
     fn a_file_that_is_no_library_is_passed_over() {
         let file = std::env::temp_dir().join(format!("fuseline-no-library-{}", std::process::id()));
         std::fs::write(&file, "text").unwrap();
         let (table, info) = load(vec![Candidate::Absent("nowhere".into()), Candidate::File(file.clone())], "cuda", Driver::load);
         assert!(table.is_none() && info.path.is_none() && info.tried.len() == 2, "{info:?}");
+        assert!(info.tried[1].starts_with(&format!("{} (", file.display())), "{info:?}");
+        assert_eq!(in_vain(Path::new("a"), "a: cannot open shared object file: No such file or directory"), "a");
         std::fs::remove_file(file).unwrap();
     }
 }

@@ -6,6 +6,7 @@
 
 mod algorithms;
 mod blas;
+mod compiler;
 #[cfg(test)]
 mod compiler_tests;
 mod context;
@@ -25,6 +26,7 @@ mod record;
 mod table;
 mod timer;
 
+pub use compiler::Compiler;
 pub(crate) use context::Context;
 pub(crate) use gpu::Gpu;
 pub use gpu::{Info, libraries};

@@ -8,7 +8,8 @@ use base::{Error, Result, Stock};
 
 use super::context::Context;
 use super::driver::{RawFunction, RawModule};
-use super::nvrtc::{Compiled, Nvrtc, spills};
+use super::nvrtc::{Compiled, Nvrtc, taken};
+use super::prepare::Resources;
 
 /// What a line begins with that gives the compiler a flag.
 const FLAG: &str = "// nvrtc: ";
@@ -70,7 +71,8 @@ fn unpack(bytes: &[u8]) -> Option<Compiled> {
 pub(crate) struct Module {
     context: Arc<Context>,
     raw: RawModule,
-    spills: Vec<(String, u32)>,
+    /// As the compiler says.
+    taken: Vec<Resources>,
 }
 
 impl Module {
@@ -79,7 +81,7 @@ impl Module {
         let mut raw = RawModule::NULL;
         // SAFETY: the image is a whole binary of the compiler's; it is unloaded once, when the value is dropped.
         context.check(unsafe { (driver.module_load)(&raw mut raw, compiled.cubin.as_ptr().cast()) }, "cuModuleLoadData")?;
-        Ok(Module { context: context.clone(), raw, spills: spills(&compiled.log) })
+        Ok(Module { context: context.clone(), raw, taken: taken(&compiled.log) })
     }
 
     /// A kernel.
@@ -97,7 +99,7 @@ impl Module {
     }
     /// Bytes that a kernel spills.
     pub(crate) fn spills(&self, entry: &str) -> u32 {
-        self.spills.iter().find(|(name, _)| name == entry).map_or(0, |(_, bytes)| *bytes)
+        self.taken.iter().find(|t| t.entry == entry).map_or(0, |t| t.spills)
     }
 }
 

@@ -12,6 +12,7 @@ use scalar::DType;
 use super::algorithms::{Algorithms, Chosen};
 use super::blas::{Blas, Opaque, matrix_attribute, product_attribute};
 use super::context::Context;
+use super::load::LibraryInfo;
 use super::product::{Mapped, Matrix, Problem, code, map};
 use crate::memory::{Buffer, Pool};
 
@@ -58,13 +59,11 @@ impl Drop for Started {
 }
 
 fn blas(context: &Context) -> Result<&Blas> {
-    context.libraries.blas.as_ref().ok_or_else(|| {
-        let tried = context.libraries.found.iter().find(|l| l.name == "cublasLt").map(|l| l.tried.join(", ")).unwrap_or_default();
-        let wheel = if context.libraries.nvrtc.number().0 >= 13 { "nvidia-cublas" } else { "nvidia-cublas-cu12" };
-        Error::unsupported(format!(
-            "libcublasLt was not found (tried {tried}): run `pip install {wheel}` in the active environment"
-        ))
-    })
+    let missing = || {
+        let about = context.libraries.found.iter().find(|l| l.name == "cublasLt");
+        about.map_or_else(|| Error::internal("cuBLASLt was not looked for"), LibraryInfo::missing)
+    };
+    context.libraries.blas.as_ref().ok_or_else(missing)
 }
 
 impl Multiplier {

@@ -5,6 +5,7 @@ use std::ptr::{null, null_mut};
 
 use base::{Error, Result};
 
+use super::prepare::Resources;
 use super::table::table;
 
 type Code = c_int;
@@ -136,16 +137,22 @@ fn numbered(log: &str, source: &str) -> String {
     std::iter::once(log.to_owned()).chain(shown).collect::<Vec<_>>().join("\n")
 }
 
-/// Bytes that each kernel spills, stores and loads together, by name, out of a log with `--ptxas-options=-v`.
-pub(crate) fn spills(log: &str) -> Vec<(String, u32)> {
-    let mut found: Vec<(String, u32)> = Vec::new();
-    let number = |line: &str, what: &str| -> Option<u32> { line.split(what).next()?.split_whitespace().last()?.parse().ok() };
+/// What each kernel takes, out of a log with `--ptxas-options=-v`.
+pub(crate) fn taken(log: &str) -> Vec<Resources> {
+    let mut found: Vec<Resources> = Vec::new();
     for line in log.lines() {
         if let Some(name) = line.split("Compiling entry function '").nth(1).and_then(|rest| rest.split('\'').next()) {
-            found.push((name.to_owned(), 0));
-        } else if let (Some((_, sum)), true) = (found.last_mut(), line.contains("bytes spill stores")) {
-            *sum += number(line, " bytes spill stores").unwrap_or(0) + number(line, " bytes spill loads").unwrap_or(0);
+            found.push(Resources { entry: name.to_owned(), ..Resources::default() });
+            continue;
         }
+        let Some(last) = found.last_mut() else { continue };
+        let number = |what: &str| -> Option<u32> { line.split_once(what)?.0.split_whitespace().last()?.parse().ok() };
+        let add = |sum: &mut u32, what: &str| *sum += number(what).unwrap_or(0);
+        add(&mut last.spills, " bytes spill stores");
+        add(&mut last.spills, " bytes spill loads");
+        add(&mut last.local, " bytes stack frame");
+        add(&mut last.registers, " registers");
+        add(&mut last.shared, " bytes smem");
     }
     found
 }
@@ -155,15 +162,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spills_are_read_from_the_log() {
+    fn what_kernels_take_is_read_from_the_log() {
         let log = "ptxas info    : 0 bytes gmem\n\
                    ptxas info    : Compiling entry function 'one' for 'sm_90a'\n\
                    ptxas info    : Function properties for one\n    \
                    16 bytes stack frame, 12 bytes spill stores, 8 bytes spill loads\n\
-                   ptxas info    : Used 255 registers\n\
+                   ptxas info    : Used 255 registers, used 1 barriers, 16 bytes cumulative stack size, 1088 bytes smem\n\
                    ptxas info    : Compiling entry function 'two' for 'sm_90a'\n    \
-                   0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads";
-        assert_eq!(spills(log), [("one".to_owned(), 20), ("two".to_owned(), 0)]);
+                   0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
+                   ptxas info    : Used 8 registers, 536 bytes cmem[0]";
+        let takes =
+            |entry: &str, registers, spills, local, shared| Resources { entry: entry.into(), registers, spills, local, shared };
+        assert_eq!(taken(log), [takes("one", 255, 20, 16, 1088), takes("two", 8, 0, 0, 0)]);
     }
 
     #[test]

@@ -15,6 +15,10 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// Whether a setting names it.
+    pub(crate) fn is_setting(&self) -> bool {
+        self.name.starts_with("FUSELINE")
+    }
     /// The file of a library.
     pub(crate) fn file(&self, name: &str) -> Option<PathBuf> {
         self.folders.iter().map(|f| f.join(name)).find(|p| p.exists())

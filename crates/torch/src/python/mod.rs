@@ -88,6 +88,8 @@ fn config(options: &Options) -> Result<Config, Error> {
         other => return Err(Error::invalid(format!("numerics {other:?}: use eager or wide"))),
     };
     config.threads = options.threads;
+    // Torch lends tensors of the CPU only.
+    config.device = base::DeviceId::Cpu;
     config.fuse &= options.fuse;
     Ok(config)
 }

@@ -1,0 +1,38 @@
+//! The stage of GPUs: programs as they are generated, which takes no GPU.
+//!
+//! | stage | body | output |
+//! |---|---|---|
+//! | `cuda` | one function without symbolic dimensions, and `# numerics wide` where roundings may be left out | the CUDA programs, without what every source begins with |
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use base::{Config, Numerics, Result};
+use graph::text;
+use kernel::Target;
+use program::CudaProgram;
+
+use crate::filetest::Stages;
+
+/// Adds `cuda`.
+pub fn with_cuda_stage(stages: Stages) -> Stages {
+    stages.with("cuda", |body| {
+        let mut out = String::new();
+        for program in cuda_programs(body)? {
+            let _ = writeln!(out, "{program}");
+        }
+        Ok(out)
+    })
+}
+
+/// The programs of a function's plan for a GPU.
+///
+/// # Errors
+/// A text that is no function; a kernel that no generated code and no library computes.
+pub fn cuda_programs(body: &str) -> Result<Vec<CudaProgram>> {
+    let graph = text::parse("test", body)?;
+    let wide = body.lines().any(|line| line == "# numerics wide");
+    let config = Config { numerics: if wide { Numerics::Wide } else { Numerics::Eager }, ..Config::default() };
+    let plan = driver::passes(&graph, &BTreeMap::new(), &Target::cuda(), &config)?.plan;
+    plan.kernels.iter().map(|k| driver::cuda_program(&plan, k, &BTreeMap::new(), &config)).collect()
+}

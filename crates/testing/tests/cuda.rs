@@ -1,0 +1,69 @@
+//! Generated CUDA C++ compiles without errors and spills, for an old and a new GPU. It takes NVIDIA's run-time compiler and no GPU:
+//! `FUSELINE_TEST_NVRTC=/folder/12:/folder/13` names folders with it, each as `pip install --target` makes it.
+
+use std::fs;
+use std::path::Path;
+
+use base::{Config, CudaConfig};
+use program::{CudaProgram, CudaStep};
+use runtime::cuda::Compiler;
+use testing::cuda::cuda_programs;
+
+/// Compute capabilities that sources are compiled for. Clusters of blocks need the second.
+const CAPABILITIES: [(u32, u32); 2] = [(8, 0), (9, 0)];
+
+fn compilers() -> Vec<Compiler> {
+    let Some(folders) = std::env::var_os("FUSELINE_TEST_NVRTC") else {
+        println!("skipped: FUSELINE_TEST_NVRTC names no folder with NVIDIA's run-time compiler");
+        return Vec::new();
+    };
+    let open = |folder: std::path::PathBuf| {
+        let cuda = CudaConfig { path: vec![folder.to_string_lossy().into_owned()], ..CudaConfig::default() };
+        Compiler::open(&Config { cuda, ..Config::default() }).unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
+    };
+    std::env::split_paths(&folders).map(open).collect()
+}
+
+/// The programs of every filetest, with the files' names.
+fn programs() -> Vec<(String, CudaProgram)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/files/cuda");
+    let mut programs = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder exists") {
+        let path = entry.expect("the folder is readable").path();
+        let text = fs::read_to_string(&path).expect("the file is readable");
+        let body = text.split_once("----\n").map_or(text.as_str(), |(head, _)| head);
+        let (_, body) = body.split_once('\n').expect("the file has a header");
+        let name = path.file_name().expect("files have names").to_string_lossy().into_owned();
+        let made = cuda_programs(body).unwrap_or_else(|e| panic!("{name}: {e}"));
+        programs.extend(made.into_iter().map(|p| (name.clone(), p)));
+    }
+    programs
+}
+
+fn has_clusters(program: &CudaProgram) -> bool {
+    program.steps.iter().any(|s| matches!(s, CudaStep::Launch(l) if l.cluster > 1))
+}
+
+#[test]
+fn sources_compile_without_spills() {
+    let programs = programs();
+    assert!(programs.iter().any(|(_, p)| has_clusters(p)), "no program with clusters");
+    let mut wrong = Vec::new();
+    for compiler in compilers() {
+        for capability in CAPABILITIES {
+            let fits = |p: &CudaProgram| !p.source.is_empty() && (capability >= (9, 0) || !has_clusters(p));
+            for (file, program) in programs.iter().filter(|(_, p)| fits(p)) {
+                let version = compiler.info().version.as_deref().unwrap_or_default();
+                let at = format!("{file}, {}, NVRTC {version}, capability {capability:?}", program.name);
+                match compiler.compile(&program.source, capability) {
+                    Ok(kernels) => {
+                        println!("{at}: {kernels:?}");
+                        wrong.extend(kernels.iter().filter(|k| k.spills > 0).map(|k| format!("{at}: spills: {k:?}")));
+                    }
+                    Err(e) => wrong.push(format!("{at}: {e}")),
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

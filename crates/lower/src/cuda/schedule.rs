@@ -225,15 +225,7 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alo
 }
 
 /// Whether loads that later stages need again fit in registers.
-fn holds(
-    flat: &Flat,
-    plan: &Plan,
-    group: i64,
-    lanes: i64,
-    vector: Option<usize>,
-    dtypes: &[DType],
-    threads: i64,
-) -> bool {
+fn holds(flat: &Flat, plan: &Plan, group: i64, lanes: i64, vector: Option<usize>, dtypes: &[DType], threads: i64) -> bool {
     let sets: Vec<AxisSet> = plan.keys().map(|l| l.axes).filter(|a| !a.is_empty()).collect();
     let Some(&first) = sets.first() else { return false };
     if sets.len() < 2 || sets.iter().any(|s| *s != first) || plan.keys().any(|l| !l.ends.is_empty()) {

@@ -477,6 +477,10 @@ impl Nest<'_, '_> {
 
     fn store_partials(&mut self) -> Result<()> {
         let Schedule { group, walkers, points, strided, .. } = self.s;
+        if walkers > 1 && group > 1 {
+            // Groups that still merge their last results use the same scratch memory.
+            self.p.line("__syncthreads();");
+        }
         for p in self.partials {
             let lanes = self.state_lanes(p.value);
             let kept = self.kept.iter().find(|k| k.0 == p.value).map(|k| k.1);

@@ -29,7 +29,7 @@ const ACCUMULATORS: i64 = 32;
 const HELD: (i64, i64) = (384, 144);
 
 /// Threads of one multiprocessor that blocks with partial results fill.
-const RESIDENT: i64 = 1024;
+const RESIDENT: i64 = 2048;
 /// Fewest points of a block that leaves a partial result.
 const LEAST_BLOCK: i64 = 4096;
 
@@ -252,16 +252,18 @@ impl Splitting for Grid<'_> {
         Tiles::default()
     }
     fn is_idle(&self, flat: &Flat) -> bool {
-        let s = schedule(flat, None, self.dtypes, true);
         let points = flat.points(flat.parallel());
-        let lanes = if s.vector.is_some_and(|v| !flat.inner.has(v)) { s.lanes } else { 1 };
-        points / lanes / s.points.max(1) < 2 * PROCESSORS
+        match vector(flat, self.dtypes) {
+            (Some(axis), lanes) if !flat.inner.has(axis) => points / lanes / 32 < 2 * PROCESSORS,
+            _ => points < 2 * PROCESSORS,
+        }
     }
     fn blocks(&self, flat: &Flat, points: i64) -> i64 {
         let rows = flat.points(flat.parallel().minus(flat.over));
         let inner = flat.points(flat.live(flat.inner));
-        let threads = (inner / 16).clamp(THREADS, 4096);
-        let wanted = PROCESSORS * RESIDENT / threads * if inner > 1 { 1 } else { 2 };
+        let threads = (inner / 16).clamp(THREADS, 1024);
+        let writes = flat.stores.iter().any(|s| !flat.live(flat.store_axes(s).and(flat.inner)).is_empty());
+        let wanted = PROCESSORS * if writes { RESIDENT / 2 } else { RESIDENT } / threads;
         let work = points.saturating_mul(rows.clamp(1, THREADS));
         (work / LEAST_BLOCK).min(wanted / (rows / THREADS).max(1)).max(1)
     }

@@ -69,8 +69,9 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
 
 /// Whether some index or number of points does not fit 32 bits.
 fn needs_wide(flat: &Flat, block: Option<&Block>) -> bool {
-    let axes = flat.order.iter().filter(|&&a| block.is_none_or(|b| b.block != a));
-    let mut wide = axes.fold(Some(1i64), |n, &a| n?.checked_mul(flat.extents[a].max(1))).is_none_or(|n| n > 1 << 30);
+    let mut axes = flat.order.iter().filter(|&&a| block.is_none_or(|b| b.block != a));
+    let points = axes.try_fold(1i64, |n, &a| n.checked_mul(flat.extents[a].max(1)));
+    let mut wide = points.is_none_or(|n| n > 1 << 30);
     flat.for_each_lin(&mut |e| {
         let affine = Lin {
             base: e.base,

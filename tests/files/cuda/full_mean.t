@@ -19,15 +19,15 @@ float* p2 = (float*)w[1];
 constexpr int V = 4;
 __shared__ alignas(16) char scratch[8192];
 const int x = 0, g = (int)threadIdx.x % 1, r = (int)threadIdx.x / 1;
-i64 a2 = (u32)block / (u32)1;
-i64 q = (i64)((u32)block % (u32)1) * 1 + x;
+int a2 = (u32)block / (u32)1;
+int q = (int)((u32)block % (u32)1) * 1 + x;
 Sum<float> y1;
 y1 = Sum<float>::none();
-const i64 low = a2 * 1024, high = least_of<i64>(low + 1024, 1048576);
-const i64 steps = (high - low) * 1;
-_Pragma("unroll 4") for (i64 step = 0; step < steps; step += 256) {
-i64 now = step + r; const bool live = now < steps; if (!live) now = 0;
-i64 a1 = (low + now / 1) * V;
+const int low = a2 * 1024, high = least_of<int>(low + 1024, 1048576);
+const int steps = (high - low) * 1;
+_Pragma("unroll 4") for (int step = 0; step < steps; step += 256) {
+int now = step + r; const bool live = now < steps; if (!live) now = 0;
+int a1 = (low + now / 1) * V;
 Vec<float, V> r0;
 r0 = load<float, V>(p0, (a1));
 float v0[V]; LANES(j) v0[j] = up(r0.x[j]);

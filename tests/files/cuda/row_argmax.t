@@ -11,8 +11,8 @@ k0_argmax
   p0: x f32[512000] Read
   p1: %2 f32[512] Write
   p2: %3 i64[512] Write
-  p3: partial3 f32[30208] ReadWrite
-  p4: partial4 i64[30208] ReadWrite
+  p3: partial3 f32[25600] ReadWrite
+  p4: partial4 i64[25600] ReadWrite
 struct k_argmax_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(256) k_argmax(const __grid_constant__ k_argmax_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
@@ -27,7 +27,7 @@ int q = (int)((u32)block % (u32)512) * 1 + x;
 int a0 = q;
 ArgMax<float> y2;
 y2 = ArgMax<float>::none();
-const int low = a2 * 4, high = least_of<int>(low + 4, 250);
+const int low = a2 * 5, high = least_of<int>(low + 5, 250);
 const int steps = (high - low) * 1;
 _Pragma("unroll 4") for (int step = 0; step < steps; step += 256) {
 int now = step + r; const bool live = now < steps; if (!live) now = 0;
@@ -60,7 +60,7 @@ int q = (int)block * 32 + x;
 int a0 = q;
 ArgMax<float> y2;
 y2 = ArgMax<float>::none();
-_Pragma("unroll 4") for (int k = g; k < 59; k += 32) { {
+_Pragma("unroll 4") for (int k = g; k < 50; k += 32) { {
 int a2 = k;
 { ArgMax<float> o; o.a = up(p3[(a0 + a2 * 512)]); o.b = up(p4[(a0 + a2 * 512)]); y2.merge(o); }
 } }
@@ -70,5 +70,5 @@ i64 v2b = (i64)y2.b;
 if (g == 0) p1[(a0)] = Down<float>::of(v2a);
 if (g == 0) p2[(a0)] = Down<i64>::of(v2b);
 }
-launch k_argmax <30208 x 256> args [0, 3, 4] numbers []
+launch k_argmax <25600 x 256> args [0, 3, 4] numbers []
 launch k_argmax_finish <16 x 1024> args [3, 4, 1, 2] numbers []

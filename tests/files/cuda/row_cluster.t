@@ -34,8 +34,8 @@ UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
 int a1 = k * V;
 h0[i] = load<bf16, V>(p0, (a0 * 65536 + a1));
 } }
-MaxSum<float> y2;
-y2 = MaxSum<float>::none();
+Softmax<float> y2;
+y2 = Softmax<float>::none();
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
 int a1 = k * V;
 float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
@@ -51,11 +51,9 @@ float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
 float v1[V]; LANES(j) v1[j] = (float)v0[j];
 float v3[V]; LANES(j) v3[j] = (v1[j] - v2a);
 float v4[V]; LANES(j) v4[j] = s_exp(v3[j]);
-const Divisor d6 = divisor(v2b);
-float v6[V]; LANES(j) v6[j] = quotient(v4[j], d6);
-float v7[V]; LANES(j) v7[j] = round_bf16((float)v6[j]);
-const Vec<bf16, V> s1_1014 = packed<bf16>(v7);
-store<bf16, V>(p1, (a0 * 65536 + a1), s1_1014);
+float v6[V]; quotients(v6, v4, divisor(v2b));
+const Vec<bf16, V> s1_922 = packed<bf16>(v6);
+store<bf16, V>(p1, (a0 * 65536 + a1), s1_922);
 } }
 }
 launch k_cast_f32_max_sub_exp_and_3 <256 x 256> in clusters of 4 args [0, 1] numbers []

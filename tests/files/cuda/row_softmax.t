@@ -31,8 +31,8 @@ UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 32; {
 int a1 = k * V;
 h0[i] = load<float, V>(p0, (a0 * 1024 + a1));
 } }
-MaxSum<float> y1;
-y1 = MaxSum<float>::none();
+Softmax<float> y1;
+y1 = Softmax<float>::none();
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 32; {
 int a1 = k * V;
 float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
@@ -46,10 +46,9 @@ int a1 = k * V;
 float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
 float v2[V]; LANES(j) v2[j] = (v0[j] - v1a);
 float v3[V]; LANES(j) v3[j] = s_exp(v2[j]);
-const Divisor d5 = divisor(v1b);
-float v5[V]; LANES(j) v5[j] = quotient(v3[j], d5);
-const Vec<float, V> s1_852 = packed<float>(v5);
-store<float, V>(p1, (a0 * 1024 + a1), s1_852);
+float v5[V]; quotients(v5, v3, divisor(v1b));
+const Vec<float, V> s1_816 = packed<float>(v5);
+store<float, V>(p1, (a0 * 1024 + a1), s1_816);
 } }
 }
 launch k_max_sub_exp_sum_and_1 <64 x 128> args [0, 1] numbers []

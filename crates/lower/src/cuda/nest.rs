@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use base::{HashMap, Result};
+use base::{Error, HashMap, Result};
 use kernel::{AxisSet, ValueId};
 
 use super::online::online;
@@ -302,6 +302,9 @@ impl Nest<'_, '_> {
         let within: Vec<usize> = self.vector_last(block.within.to_vec());
         let inner: i64 = within.iter().map(|&a| self.chunks(a)).product();
         let lanes = if self.s.vector == Some(block.axis) { self.s.lanes } else { 1 };
+        if block.length % lanes != 0 {
+            return Err(Error::internal(format!("blocks of {} points are no whole chunks of {lanes}", block.length)));
+        }
         let (length, extent) = (self.p.number(block.length / lanes), self.p.number(self.flat.extents[block.axis] / lanes));
         let inner_text = self.p.number(inner);
         let walkers = self.s.walkers;

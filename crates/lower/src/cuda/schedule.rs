@@ -268,4 +268,8 @@ impl Splitting for Grid<'_> {
         let work = points.saturating_mul(rows.clamp(1, THREADS));
         (work / LEAST_BLOCK).min(wanted / (rows / THREADS).max(1)).max(1)
     }
+    fn grain(&self, flat: &Flat, _: Tiles, axis: usize) -> i64 {
+        let (vector, lanes) = vector(flat, self.dtypes);
+        if vector == Some(axis) { lanes } else { 1 }
+    }
 }

@@ -8,7 +8,7 @@ func f(x: f32[16, 1000000]) {
 k0_sum
   p0: x f32[16000000] Read
   p1: %1 f32[16] Write
-  p2: partial2 f32[16880] ReadWrite
+  p2: partial2 f32[1056] ReadWrite
 struct k_sum_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_sum(const __grid_constant__ k_sum_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
@@ -22,7 +22,7 @@ int q = (int)((u32)block % (u32)16) * 1 + x;
 int a0 = q;
 Sum<float> y1;
 y1 = Sum<float>::none();
-const int low = a2 * 237, high = least_of<int>(low + 237, 250000);
+const int low = a2 * 3788, high = least_of<int>(low + 3788, 250000);
 const int steps = (high - low) * 1;
 _Pragma("unroll 4") for (int step = 0; step < steps; step += 256) {
 int now = step + r; const bool live = now < steps; if (!live) now = 0;
@@ -51,7 +51,7 @@ int q = (int)block * 16 + x;
 int a0 = q;
 Sum<float> y1;
 y1 = Sum<float>::none();
-_Pragma("unroll 4") for (int k = g; k < 1055; k += 64) { {
+_Pragma("unroll 4") for (int k = g; k < 66; k += 64) { {
 int a2 = k;
 { Sum<float> o; o.a = up(p2[(a0 + a2 * 16)]); y1.merge(o); }
 } }
@@ -59,5 +59,5 @@ y1 = across_strided<64, 16, 1024>(y1, scratch);
 float v1a = (float)y1.a;
 if (g == 0) p1[(a0)] = Down<float>::of(v1a);
 }
-launch k_sum <16880 x 256> args [0, 2] numbers []
+launch k_sum <1056 x 256> args [0, 2] numbers []
 launch k_sum_finish <1 x 1024> args [2, 1] numbers []

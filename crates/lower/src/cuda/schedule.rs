@@ -249,12 +249,23 @@ pub(crate) struct Grid<'a> {
     pub(crate) dtypes: &'a [DType],
 }
 
+impl Grid<'_> {
+    /// Results that a block of threads takes side by side: one, where its threads are along what is reduced.
+    fn rows_together(&self, flat: &Flat) -> i64 {
+        let along = |v: usize| flat.inner.has(v) || flat.over.has(v);
+        if vector(flat, self.dtypes).0.is_some_and(along) { 1 } else { THREADS }
+    }
+}
+
 impl Splitting for Grid<'_> {
     fn settle(&self, _: &mut Flat) {}
     fn tiles(&self, _: &Flat) -> Tiles {
         Tiles::default()
     }
     fn is_idle(&self, flat: &Flat) -> bool {
+        if self.rows_together(flat) == 1 && flat.points(flat.live(flat.inner)) < 2 * LEAST_BLOCK {
+            return false;
+        }
         let s = schedule(flat, None, self.dtypes, true);
         let points = flat.points(flat.parallel());
         let lanes = if s.vector.is_some_and(|v| !flat.inner.has(v)) { s.lanes } else { 1 };
@@ -265,8 +276,9 @@ impl Splitting for Grid<'_> {
         let inner = flat.points(flat.live(flat.inner));
         let threads = (inner / 16).clamp(THREADS, 4096);
         let wanted = PROCESSORS * RESIDENT / threads * if inner > 1 { 1 } else { 2 };
-        let work = points.saturating_mul(rows.clamp(1, THREADS));
-        (work / LEAST_BLOCK).min(wanted / (rows / THREADS).max(1)).max(1)
+        let together = self.rows_together(flat);
+        let work = points.saturating_mul(rows.clamp(1, together));
+        (work / LEAST_BLOCK).min(wanted / (rows / together).max(1)).max(1)
     }
     fn grain(&self, flat: &Flat, _: Tiles, axis: usize) -> i64 {
         let (vector, lanes) = vector(flat, self.dtypes);

@@ -56,6 +56,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
         have: HashMap::default(),
         held: Held::default(),
         online,
+        scratch: BTreeSet::new(),
         args: Vec::new(),
         numbers: Vec::new(),
         wide: needs_wide(flat, unit.block.as_ref()),
@@ -129,8 +130,8 @@ impl Nest<'_, '_> {
         }
         let _ = writeln!(text, "constexpr int V = {};", self.s.lanes);
         if self.p.out.contains("scratch") {
-            let each = if self.kept.is_empty() || self.s.walkers == 1 { 32 } else { 12 * self.s.lanes.max(4) };
-            let _ = writeln!(text, "__shared__ alignas(16) char scratch[{}];", threads * each);
+            let members: String = self.p.scratch.iter().enumerate().map(|(n, size)| format!(" char s{n}[{size}];")).collect();
+            let _ = writeln!(text, "union alignas(16) Scratch {{ char one[16];{members} }};\n__shared__ Scratch scratch[1];");
         }
         text.push_str(&self.p.out);
         Ok(Body { text, args: self.p.args, numbers: self.p.numbers, blocks, threads, cluster: self.s.cluster })
@@ -486,6 +487,8 @@ impl Nest<'_, '_> {
                 let steps = self.s.steps(self.chunks_of(set));
                 let (merge, threads) = (if lanes { "across_walkers" } else { "across_walkers_one" }, self.s.threads());
                 if walkers > 1 {
+                    let (ty, count) = (self.p.state_type(p.value)?, if lanes { "V" } else { "1" });
+                    self.p.scratch.insert(format!("sizeof({ty}) * {threads} * at_once<{ty}, {threads}, {count}>()"));
                     let _ = writeln!(
                         self.p.out,
                         "UNROLL for (int i = 0; i < {steps}; ++i) {merge}<{walkers}, {group}, {threads}>({name}[i], scratch);"
@@ -511,7 +514,8 @@ impl Nest<'_, '_> {
                 1
             };
             let at = if lanes { "[j]" } else { "" };
-            self.across(&name, at, all, stride);
+            let ty = self.p.state_type(p.value)?;
+            self.across(&name, at, &ty, all, stride);
             let first = format!("{}{}", if walkers > 1 { "r == 0" } else { "true" }, if group > 1 { " && g == 0" } else { "" });
             let _ = writeln!(self.p.out, "if ({first}) {{");
             self.store_state(p, &format!("{name}{at}"), lanes)?;
@@ -520,13 +524,15 @@ impl Nest<'_, '_> {
         Ok(())
     }
 
-    /// Merges a state, or one per lane, over `count` threads at a distance.
-    fn across(&mut self, name: &str, at: &str, count: i64, stride: i64) {
+    /// Merges a state of a type, or one per lane, over `count` threads at a distance.
+    fn across(&mut self, name: &str, at: &str, ty: &str, count: i64, stride: i64) {
         if count <= 1 {
             return;
         }
         let threads = self.s.threads();
         let each = if at.is_empty() { "" } else { "LANES(j) " };
+        let by_warps = self.s.cluster > 1 || stride == 1;
+        self.p.scratch.insert(format!("sizeof({ty}) * {}", if by_warps { (threads / 32).max(1) } else { threads }));
         let call = if self.s.cluster > 1 {
             format!("across_cluster<{}, {threads}>", self.s.cluster)
         } else if stride == 1 {
@@ -698,16 +704,19 @@ impl Nest<'_, '_> {
         let stride = if self.s.strided { self.s.points } else { 1 };
         let (with_lanes, plain): (Vec<ValueId>, Vec<ValueId>) = own.iter().partition(|&&v| self.state_lanes(v));
         for v in with_lanes {
-            self.across(&format!("y{v}"), "[j]", self.s.group, stride);
+            let ty = self.p.state_type(v)?;
+            self.across(&format!("y{v}"), "[j]", &ty, self.s.group, stride);
         }
         for pair in plain.chunks(2) {
             let &[a, b] = pair else {
-                self.across(&format!("y{}", pair[0]), "", self.s.group, stride);
+                let ty = self.p.state_type(pair[0])?;
+                self.across(&format!("y{}", pair[0]), "", &ty, self.s.group, stride);
                 continue;
             };
             let (of_a, of_b) = (self.p.state_type(a)?, self.p.state_type(b)?);
-            let _ = writeln!(self.p.out, "Both<{of_a}, {of_b}> z{a}; z{a}.a = y{a}; z{a}.b = y{b};");
-            self.across(&format!("z{a}"), "", self.s.group, stride);
+            let ty = format!("Both<{of_a}, {of_b}>");
+            let _ = writeln!(self.p.out, "{ty} z{a}; z{a}.a = y{a}; z{a}.b = y{b};");
+            self.across(&format!("z{a}"), "", &ty, self.s.group, stride);
             let _ = writeln!(self.p.out, "y{a} = z{a}.a; y{b} = z{a}.b;");
         }
         Ok(())
@@ -802,6 +811,7 @@ impl Nest<'_, '_> {
             let names = src.iter().chain(index.iter()).map(|&s| self.p.value(s)).collect::<Result<Vec<_>>>()?;
             let operands: Vec<String> = names.iter().map(super::print::Name::at).collect();
             let state = self.p.state_type(v)?;
+            self.p.scratch.insert(format!("sizeof({state}) * {threads}"));
             let _ = writeln!(
                 self.p.out,
                 "{state} e{v} = {state}::none(); if (within_row) e{v}.add({});\n\

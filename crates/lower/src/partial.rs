@@ -65,6 +65,8 @@ pub(crate) trait Splitting {
     fn is_idle(&self, flat: &Flat) -> bool;
     /// Blocks of an axis that leave one partial result each, for reductions over so many points.
     fn blocks(&self, flat: &Flat, points: i64) -> i64;
+    /// Adjacent points of an axis that belong to one block.
+    fn grain(&self, flat: &Flat, tiles: Tiles, axis: usize) -> i64;
 }
 
 /// The CPU's way.
@@ -83,6 +85,9 @@ impl Splitting for Cores {
     }
     fn blocks(&self, _: &Flat, points: i64) -> i64 {
         kernel::blocks(points)
+    }
+    fn grain(&self, _: &Flat, tiles: Tiles, axis: usize) -> i64 {
+        [tiles.rows, tiles.cols].into_iter().flatten().find(|t| t.0 == axis).map_or(1, |t| t.1 as i64)
     }
 }
 
@@ -217,7 +222,7 @@ fn block(
     }
     let axis = over.iter().max_by_key(|&a| flat.extents[a]).ok_or_else(|| unsupported("a reduction over no axis"))?;
     let within: SmallVec<[usize; 4]> = flat.order.iter().copied().filter(|&a| over.has(a) && a != axis).collect();
-    let step = [tiles.rows, tiles.cols].into_iter().flatten().find(|t| t.0 == axis).map_or(1, |t| t.1 as i64);
+    let step = device.grain(flat, tiles, axis);
     let extent = flat.extents[axis];
     let steps = (extent + step - 1) / step;
     let blocks = device.blocks(flat, flat.points(flat.live(flat.inner).union(over))).min(steps);

@@ -44,26 +44,34 @@ fn has_clusters(program: &CudaProgram) -> bool {
     program.steps.iter().any(|s| matches!(s, CudaStep::Launch(l) if l.cluster > 1))
 }
 
-#[test]
-fn sources_compile_without_spills() {
-    let programs = programs();
-    assert!(programs.iter().any(|(_, p)| has_clusters(p)), "no program with clusters");
+/// Compiles programs for a compute capability; gives what is wrong with them.
+fn complaints(compiler: &Compiler, capability: (u32, u32), programs: &[(String, CudaProgram)]) -> Vec<String> {
+    let fits = |p: &CudaProgram| !p.source.is_empty() && (capability >= (9, 0) || !has_clusters(p));
     let mut wrong = Vec::new();
-    for compiler in compilers() {
-        for capability in CAPABILITIES {
-            let fits = |p: &CudaProgram| !p.source.is_empty() && (capability >= (9, 0) || !has_clusters(p));
-            for (file, program) in programs.iter().filter(|(_, p)| fits(p)) {
-                let version = compiler.info().version.as_deref().unwrap_or_default();
-                let at = format!("{file}, {}, NVRTC {version}, capability {capability:?}", program.name);
-                match compiler.compile(&program.source, capability) {
-                    Ok(kernels) => {
-                        println!("{at}: {kernels:?}");
-                        wrong.extend(kernels.iter().filter(|k| k.spills > 0).map(|k| format!("{at}: spills: {k:?}")));
-                    }
-                    Err(e) => wrong.push(format!("{at}: {e}")),
-                }
+    for (file, program) in programs.iter().filter(|(_, p)| fits(p)) {
+        let version = compiler.info().version.as_deref().unwrap_or_default();
+        let at = format!("{file}, {}, NVRTC {version}, capability {capability:?}", program.name);
+        match compiler.compile(&program.source, capability) {
+            Ok(kernels) => {
+                println!("{at}: {kernels:?}");
+                wrong.extend(kernels.iter().filter(|k| k.spills > 0).map(|k| format!("{at}: spills: {k:?}")));
             }
+            Err(e) => wrong.push(format!("{at}: {e}")),
         }
     }
+    wrong
+}
+
+#[test]
+fn sources_compile_without_spills() {
+    let (programs, compilers) = (programs(), compilers());
+    assert!(programs.iter().any(|(_, p)| has_clusters(p)), "no program with clusters");
+    let each = compilers.iter().flat_map(|compiler| CAPABILITIES.map(|capability| (compiler, capability)));
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let programs = &programs[..];
+        let start = |(compiler, capability)| scope.spawn(move || complaints(compiler, capability, programs));
+        let threads: Vec<_> = each.map(start).collect();
+        threads.into_iter().flat_map(|t| t.join().expect("a thread does not panic")).collect()
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -17,17 +17,18 @@ const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p2 = (float*)w[1];
 constexpr int V = 4;
-__shared__ alignas(16) char scratch[8192];
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 8]; };
+__shared__ Scratch scratch[1];
 const int x = 0, g = (int)threadIdx.x % 1, r = (int)threadIdx.x / 1;
-i64 a2 = (u32)block / (u32)1;
-i64 q = (i64)((u32)block % (u32)1) * 1 + x;
+int a2 = (u32)block / (u32)1;
+int q = (int)((u32)block % (u32)1) * 1 + x;
 Sum<float> y1;
 y1 = Sum<float>::none();
-const i64 low = a2 * 1024, high = least_of<i64>(low + 1024, 1048576);
-const i64 steps = (high - low) * 1;
-_Pragma("unroll 4") for (i64 step = 0; step < steps; step += 256) {
-i64 now = step + r; const bool live = now < steps; if (!live) now = 0;
-i64 a1 = (low + now / 1) * V;
+const int low = a2 * 1024, high = least_of<int>(low + 1024, 1048576);
+const int steps = (high - low) * 1;
+_Pragma("unroll 4") for (int step = 0; step < steps; step += 256) {
+int now = step + r; const bool live = now < steps; if (!live) now = 0;
+int a1 = (low + now / 1) * V;
 Vec<float, V> r0;
 r0 = load<float, V>(p0, (a1));
 float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
@@ -41,24 +42,25 @@ p2[(a2)] = Down<float>::of(y1.a);
 }
 }
 struct k_sum_mul_finish_words { u64 w[3]; };
-extern "C" __global__ void __launch_bounds__(32) k_sum_mul_finish(const __grid_constant__ k_sum_mul_finish_words words) {
+extern "C" __global__ void __launch_bounds__(64) k_sum_mul_finish(const __grid_constant__ k_sum_mul_finish_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p2 = (float*)w[0];
 float* p1 = (float*)w[1];
 constexpr int V = 4;
-__shared__ alignas(16) char scratch[1024];
-const int x = (int)threadIdx.x / 32, g = (int)threadIdx.x % 32, r = 0;
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 2]; };
+__shared__ Scratch scratch[1];
+const int x = (int)threadIdx.x / 64, g = (int)threadIdx.x % 64, r = 0;
 int q = (int)block * 1 + x;
 Sum<float> y1;
 y1 = Sum<float>::none();
-_Pragma("unroll 4") for (int k = g; k < 256; k += 32) { {
+_Pragma("unroll 4") for (int k = g; k < 256; k += 64) { {
 int a2 = k * V;
 LANES(j) { Sum<float> o; o.a = up(p2[((a2 + j))]); y1.merge(o); }
 } }
-y1 = across<32, 32>(y1, scratch);
+y1 = across<64, 64>(y1, scratch);
 float v1a = (float)y1.a;
 float v3 = (v1a * 2.3841858e-7f);
 if (g == 0) p1[(0)] = Down<float>::of(v3);
 }
 launch k_sum_mul <1024 x 256> args [0, 2] numbers []
-launch k_sum_mul_finish <1 x 32> args [2, 1] numbers []
+launch k_sum_mul_finish <1 x 64> args [2, 1] numbers []

@@ -25,7 +25,8 @@ const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 bf16* p0 = (bf16*)w[0];
 bf16* p1 = (bf16*)w[1];
 constexpr int V = 8;
-__shared__ alignas(16) char scratch[8192];
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Softmax<float>) * 8]; };
+__shared__ Scratch scratch[1];
 const int x = 0, g = (int)(block % 4) * 256 + (int)threadIdx.x, r = 0;
 int q = (int)(block / 4) * 1 + x;
 int a0 = q;
@@ -34,8 +35,8 @@ UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
 int a1 = k * V;
 h0[i] = load<bf16, V>(p0, (a0 * 65536 + a1));
 } }
-MaxSum<float> y2;
-y2 = MaxSum<float>::none();
+Softmax<float> y2;
+y2 = Softmax<float>::none();
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
 int a1 = k * V;
 float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
@@ -51,11 +52,9 @@ float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
 float v1[V]; LANES(j) v1[j] = (float)v0[j];
 float v3[V]; LANES(j) v3[j] = (v1[j] - v2a);
 float v4[V]; LANES(j) v4[j] = s_exp(v3[j]);
-const Divisor d6 = divisor(v2b);
-float v6[V]; LANES(j) v6[j] = quotient(v4[j], d6);
-float v7[V]; LANES(j) v7[j] = round_bf16((float)v6[j]);
-const Vec<bf16, V> s1_1014 = packed<bf16>(v7);
-store<bf16, V>(p1, (a0 * 65536 + a1), s1_1014);
+float v6[V]; quotients(v6, v4, divisor(v2b));
+const Vec<bf16, V> s1_922 = packed<bf16>(v6);
+store<bf16, V>(p1, (a0 * 65536 + a1), s1_922);
 } }
 }
 launch k_cast_f32_max_sub_exp_and_3 <256 x 256> in clusters of 4 args [0, 1] numbers []

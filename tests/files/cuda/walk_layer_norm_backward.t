@@ -40,49 +40,50 @@ float* p4 = (float*)w[4];
 float* p7 = (float*)w[5];
 float* p8 = (float*)w[6];
 constexpr int V = 4;
-__shared__ alignas(16) char scratch[12288];
-const int x = 0, g = (int)threadIdx.x % 128, r = (int)threadIdx.x / 128;
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 256 * at_once<Sum<float>, 256, V>()]; char s1[sizeof(Sum<float>) * 8]; };
+__shared__ Scratch scratch[1];
+const int x = 0, g = (int)threadIdx.x % 64, r = (int)threadIdx.x / 64;
 int a2 = (u32)block / (u32)1;
 int q = (int)((u32)block % (u32)1) * 1 + x;
-Sum<float> y12[2][V];
-UNROLL for (int i = 0; i < 2; ++i) UNROLL for (int j = 0; j < V; ++j) y12[i][j] = Sum<float>::none();
-Sum<float> y13[2][V];
-UNROLL for (int i = 0; i < 2; ++i) UNROLL for (int j = 0; j < V; ++j) y13[i][j] = Sum<float>::none();
+Sum<float> y12[3][V];
+UNROLL for (int i = 0; i < 3; ++i) UNROLL for (int j = 0; j < V; ++j) y12[i][j] = Sum<float>::none();
+Sum<float> y13[3][V];
+UNROLL for (int i = 0; i < 3; ++i) UNROLL for (int j = 0; j < V; ++j) y13[i][j] = Sum<float>::none();
 const int low = a2 * 6, high = least_of<int>(low + 6, 2048);
 const int steps = (high - low) * 1;
-Vec<float, V> c2[2];
-UNROLL for (int i = 0; i < 2; ++i) { const int k = g + i * 128; if (k < 192) {
+Vec<float, V> c2[3];
+UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 c2[i] = load<float, V>(p2, (a1));
 } }
 Vec<float, 1> c0;
-Vec<float, V> c1[2];
-Vec<float, V> c4[2];
+Vec<float, V> c1[3];
+Vec<float, V> c4[3];
 Vec<float, 1> h0;
-Vec<float, V> h1[2];
-Vec<float, V> h4[2];
+Vec<float, V> h1[3];
+Vec<float, V> h4[3];
 { const int first = r < steps ? r : 0;
 int a0 = (low + first / 1);
 { {
 h0 = load<float, 1>(p0, (a0));
 } }
-UNROLL for (int i = 0; i < 2; ++i) { const int k = g + i * 128; if (k < 192) {
+UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 h1[i] = load<float, V>(p1, (a0 * 768 + a1));
 h4[i] = load<float, V>(p3, (a0 * 768 + a1));
 } }
 }
-for (int step = 0; step < steps; step += 2) {
+for (int step = 0; step < steps; step += 4) {
 int now = step + r; const bool live = now < steps; if (!live) now = 0;
 c0 = h0;
-UNROLL for (int i = 0; i < 2; ++i) c1[i] = h1[i];
-UNROLL for (int i = 0; i < 2; ++i) c4[i] = h4[i];
-{ const int next = step + 2 + r < steps ? step + 2 + r : now;
+UNROLL for (int i = 0; i < 3; ++i) c1[i] = h1[i];
+UNROLL for (int i = 0; i < 3; ++i) c4[i] = h4[i];
+{ const int next = step + 4 + r < steps ? step + 4 + r : now;
 int a0 = (low + next / 1);
 { {
 h0 = load<float, 1>(p0, (a0));
 } }
-UNROLL for (int i = 0; i < 2; ++i) { const int k = g + i * 128; if (k < 192) {
+UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 h1[i] = load<float, V>(p1, (a0 * 768 + a1));
 h4[i] = load<float, V>(p3, (a0 * 768 + a1));
@@ -92,7 +93,7 @@ int a0 = (low + now / 1);
 float v0 = up(c0.x[0]);
 Sum<float> y7;
 y7 = Sum<float>::none();
-UNROLL for (int i = 0; i < 2; ++i) { const int k = g + i * 128; if (k < 192) {
+UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 float v4[V]; LANES(j) v4[j] = up(c4[i].x[j]);
 float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
@@ -105,9 +106,9 @@ float v11[V]; LANES(j) v11[j] = (v1[j] * v5[j]);
 if (live) LANES(j) y12[i][j].add(v11[j]);
 if (live) LANES(j) y13[i][j].add(v1[j]);
 } }
-y7 = across<128, 256>(y7, scratch);
+y7 = across<64, 256>(y7, scratch);
 float v7a = (float)y7.a;
-UNROLL for (int i = 0; i < 2; ++i) { const int k = g + i * 128; if (k < 192) {
+UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 float v1[V]; LANES(j) v1[j] = up(c1[i].x[j]);
 float v2[V]; LANES(j) v2[j] = up(c2[i].x[j]);
@@ -117,17 +118,18 @@ float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 float v8[V]; LANES(j) v8[j] = (v5[j] * v7a);
 float v9[V]; LANES(j) v9[j] = (v3[j] - v8[j]);
 float v10[V]; LANES(j) v10[j] = (v0 * v9[j]);
-const Vec<float, V> s4_2748 = packed<float>(v10);
-if (live) store<float, V>(p4, (a0 * 768 + a1), s4_2748);
+const Vec<float, V> s4_2675 = packed<float>(v10);
+if (live) store<float, V>(p4, (a0 * 768 + a1), s4_2675);
 } }
 }
-UNROLL for (int i = 0; i < 2; ++i) across_walkers<2, 128, 256>(y12[i], scratch);
-UNROLL for (int i = 0; i < 2; ++i) { const int k = g + i * 128; if (k < 192) {
+__syncthreads();
+UNROLL for (int i = 0; i < 3; ++i) across_walkers<4, 64, 256>(y12[i], scratch);
+UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 LANES(j) if (r == 0) p7[((a1 + j) + a2 * 768)] = Down<float>::of(y12[i][j].a);
 } }
-UNROLL for (int i = 0; i < 2; ++i) across_walkers<2, 128, 256>(y13[i], scratch);
-UNROLL for (int i = 0; i < 2; ++i) { const int k = g + i * 128; if (k < 192) {
+UNROLL for (int i = 0; i < 3; ++i) across_walkers<4, 64, 256>(y13[i], scratch);
+UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 LANES(j) if (r == 0) p8[((a1 + j) + a2 * 768)] = Down<float>::of(y13[i][j].a);
 } }
@@ -140,7 +142,8 @@ float* p8 = (float*)w[1];
 float* p5 = (float*)w[2];
 float* p6 = (float*)w[3];
 constexpr int V = 1;
-__shared__ alignas(16) char scratch[32768];
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Both<Sum<float>, Sum<float>>) * 1024]; };
+__shared__ Scratch scratch[1];
 const int x = (int)threadIdx.x % 32, g = (int)threadIdx.x / 32 % 32, r = (int)threadIdx.x / 1024;
 int q = (int)block * 32 + x;
 int a1 = q;

@@ -381,14 +381,26 @@ template<int G, int STRIDE, int T, class S> DEV S across_strided(S s, void* scra
     __syncthreads();
     return r;
 }
+// Lanes whose states of T threads fit into the shared memory of a block at once.
+template<class S, int T, int V> constexpr int at_once() {
+    int n = V;
+    while (n > 1 && n * T * (int)sizeof(S) > 48 * 1024) n /= 2;
+    return n;
+}
 // The first of R groups of STRIDE threads gets what all of them accumulated, lane by lane.
 template<int R, int STRIDE, int T, int V, class S> DEV void across_walkers(S (&y)[V], void* scratch) {
     S* shared = reinterpret_cast<S*>(scratch);
+    constexpr int L = at_once<S, T, V>();
     int t = threadIdx.x;
-    __syncthreads();
-    LANES(j) shared[j * T + t] = y[j];
-    __syncthreads();
-    if (t < STRIDE) LANES(j) UNROLL for (int r = 1; r < R; ++r) y[j].merge(shared[j * T + t + r * STRIDE]);
+    UNROLL for (int from = 0; from < V; from += L) {
+        __syncthreads();
+        UNROLL for (int j = 0; j < L; ++j) shared[j * T + t] = y[from + j];
+        __syncthreads();
+        if (t < STRIDE) {
+            UNROLL for (int j = 0; j < L; ++j)
+                UNROLL for (int r = 1; r < R; ++r) y[from + j].merge(shared[j * T + t + r * STRIDE]);
+        }
+    }
     __syncthreads();
 }
 template<int R, int STRIDE, int T, class S> DEV void across_walkers_one(S& y, void* scratch) {

@@ -3,6 +3,7 @@
 //! A value that varies over the vector axis is an array of `V` lanes, any other a scalar. Values are printed on demand, each once
 //! per scope.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use base::{HashMap, Numerics, Result};
@@ -58,6 +59,8 @@ pub(crate) struct Print<'a, 'b> {
     pub(crate) held: Held,
     /// Reductions that give the greatest element and the sum of exponentials below it at once.
     pub(crate) online: Vec<ValueId>,
+    /// Sizes of what threads share, as expressions of bytes; the largest counts.
+    pub(crate) scratch: BTreeSet<String>,
     /// Parameters in order of first use.
     pub(crate) args: Vec<u16>,
     pub(crate) numbers: Vec<i64>,

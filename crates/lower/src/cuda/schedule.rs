@@ -246,12 +246,23 @@ pub(crate) struct Grid<'a> {
     pub(crate) dtypes: &'a [DType],
 }
 
+impl Grid<'_> {
+    /// Results that a block of threads takes side by side: one, where its threads are along what is reduced.
+    fn rows_together(&self, flat: &Flat) -> i64 {
+        let along = |v: usize| flat.inner.has(v) || flat.over.has(v);
+        if vector(flat, self.dtypes).0.is_some_and(along) { 1 } else { THREADS }
+    }
+}
+
 impl Splitting for Grid<'_> {
     fn settle(&self, _: &mut Flat) {}
     fn tiles(&self, _: &Flat) -> Tiles {
         Tiles::default()
     }
     fn is_idle(&self, flat: &Flat) -> bool {
+        if self.rows_together(flat) == 1 && flat.points(flat.live(flat.inner)) < 2 * LEAST_BLOCK {
+            return false;
+        }
         let points = flat.points(flat.parallel());
         match vector(flat, self.dtypes) {
             (Some(axis), lanes) if !flat.inner.has(axis) => points / lanes / 32 < 2 * PROCESSORS,
@@ -264,7 +275,12 @@ impl Splitting for Grid<'_> {
         let threads = (inner / 16).clamp(THREADS, 1024);
         let writes = flat.stores.iter().any(|s| !flat.live(flat.store_axes(s).and(flat.inner)).is_empty());
         let wanted = PROCESSORS * if writes { RESIDENT / 2 } else { RESIDENT } / threads;
-        let work = points.saturating_mul(rows.clamp(1, THREADS));
-        (work / LEAST_BLOCK).min(wanted / (rows / THREADS).max(1)).max(1)
+        let together = self.rows_together(flat);
+        let work = points.saturating_mul(rows.clamp(1, together));
+        (work / LEAST_BLOCK).min(wanted / (rows / together).max(1)).max(1)
+    }
+    fn grain(&self, flat: &Flat, _: Tiles, axis: usize) -> i64 {
+        let (vector, lanes) = vector(flat, self.dtypes);
+        if vector == Some(axis) { lanes } else { 1 }
     }
 }

@@ -46,6 +46,10 @@ CALLS: dict[str, tuple[object, Callable[[Tensor], tuple]]] = {
         aten._native_batch_norm_legit_no_training.default,
         lambda x: (x, torch.rand(4), torch.rand(4), *STATISTICS, 0.1, 1e-5),
     ),
+    "batch_norm_backward": (
+        aten.native_batch_norm_backward.default,
+        lambda x: (torch.rand(SHAPE), x, torch.rand(4), *STATISTICS, *STATISTICS, True, 1e-5, [True] * 3),
+    ),
     "silu": (aten.silu.default, lambda x: (x,)),
     "silu_backward": (aten.silu_backward.default, lambda x: (x, x)),
     "gelu": (aten.gelu.default, lambda x: (x,)),

@@ -8,7 +8,9 @@ import pytest
 import torch
 from comparing import strides_differ
 from fuseline import _decompose
+from fuseline._decompose import _order
 from torch import Tensor
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_leaves
 
 aten = torch.ops.aten
@@ -84,3 +86,45 @@ def test_strides_of_eager(name: str, layout: str) -> None:
     for e, o in zip(eager, ours, strict=True):
         assert o.shape == e.shape
         assert not strides_differ(o, e), f"ours {o.stride()}, eager {e.stride()}"
+
+
+MIXTURES = {
+    "half": (torch.bfloat16, torch.bfloat16),
+    "mixed": (torch.bool, torch.float32),
+    "integers": (torch.uint8, torch.int64),
+    "alike": (torch.float32, torch.float32),
+}
+
+Layout = tuple[tuple[int, ...], tuple[int, ...]]
+
+ORDERS: dict[str, tuple[Layout, Layout]] = {
+    "transposed": (((5, 3), (0, 0)), ((5, 3), (1, 5))),
+    "transposed first": (((5, 3), (1, 5)), ((5, 3), (0, 0))),
+    "column": (((5, 3), (1, 0)), ((5, 3), (1, 5))),
+    "lower rank": (((3,), (0,)), ((5, 3), (1, 5))),
+    "channels last": (((2, 3, 4, 5), (0, 0, 0, 0)), ((2, 3, 4, 5), (60, 1, 15, 3))),
+    "expanded both": (((5, 3), (0, 0)), ((5, 3), (0, 0))),
+}
+
+
+def operands(op: torch._ops.OpOverload, first: Tensor, second: Tensor) -> tuple[Tensor, ...]:
+    """Arguments of a pointwise operator of two tensors or three."""
+    return (first, second, second) if op is aten.addcmul.default else (first, second)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("mixture", MIXTURES)
+@pytest.mark.parametrize("op", _order.OPERATORS, ids=str)
+def test_order_of_expanded_operands(op: torch._ops.OpOverload, mixture: str, order: str) -> None:
+    """Strides that are traced for pointwise operators of an expanded operand are those of eager's kernels."""
+    pair = zip(ORDERS[order], MIXTURES[mixture], strict=True)
+    given = operands(op, *(torch.ones(200, dtype=dtype).as_strided(*layout) for layout, dtype in pair))
+    keywords = {"rounding_mode": "floor"} if op is aten.div.Tensor_mode else {}
+    try:
+        eager = op(*given, **keywords)
+    except (RuntimeError, NotImplementedError) as error:
+        pytest.skip(f"eager: {error}")
+    graph = make_fx(lambda *xs: op(*xs, **keywords), _decompose.table(), tracing_mode="fake")(*given).graph
+    (result,) = (node.args[0].meta["val"] for node in graph.find_nodes(op="output"))
+    assert result.shape == eager.shape
+    assert not strides_differ(result, eager), f"traced {result.stride()}, eager {eager.stride()}"

@@ -1,9 +1,9 @@
-"""Pointwise operators on half types, where eager's kernels order a result's dimensions otherwise than tracing does.
+"""Pointwise operators, where eager's kernels order a result's dimensions otherwise than tracing does.
 
-Tracing converts half types to float32, in which they are computed, and only then compares strides; eager converts in
-registers. The copy of an expanded operand is dense, and speaks for an order that the operand itself leaves open: an
-expanded tensor times a transposed one is transposed in eager mode, and traced as contiguous. Such operands are permuted
-to the order of eager's result, in which every reading is the same, and the result is permuted back.
+Eager compares the strides of its operands, after it has copied those of another type than the common one. Tracing
+converts half types too, and formulas of several operators meet the operands in another order. The copy of an expanded
+operand is dense, and speaks for an order that the operand itself leaves open: an expanded tensor times a transposed one
+is transposed in eager mode, and in half types was traced as contiguous. Results are brought to eager's order.
 """
 
 import functools
@@ -12,80 +12,94 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._decomp import decomposition_table, meta_table
 from torch._ops import OpOverload
+from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes, is_contiguous_or_false
 from torch._prims_common import compute_elementwise_output_logical_to_physical_perm as order_of
-
-from ._opmath import is_half
 
 aten = torch.ops.aten
 
-OPERATORS = (
-    aten.add.Tensor,
-    aten.addcmul.default,
-    aten.atan2.default,
-    aten.copysign.Tensor,
-    aten.div.Tensor,
-    aten.div.Tensor_mode,
-    aten.eq.Tensor,
-    aten.fmax.default,
-    aten.fmin.default,
-    aten.fmod.Tensor,
-    aten.ge.Tensor,
-    aten.gt.Tensor,
-    aten.hypot.default,
-    aten.le.Tensor,
-    aten.logical_and.default,
-    aten.logical_or.default,
-    aten.logical_xor.default,
-    aten.lt.Tensor,
-    aten.maximum.default,
-    aten.minimum.default,
-    aten.mul.Tensor,
-    aten.ne.Tensor,
-    aten.pow.Tensor_Tensor,
-    aten.remainder.Tensor,
-    aten.sub.Tensor,
+AS_TRACED = (
+    aten.where.self,
+    aten.masked_fill.Scalar,
+    aten.masked_fill.Tensor,
+    aten.native_dropout_backward.default,
+    aten.ldexp.Tensor,
 )
+"""Operators that are traced as they run: of a mask, which eager does not convert to the other operands' type, and a
+formula in eager mode too."""
+
+FIRST = {aten.threshold_backward.default: 1}
+"""The number of the operand that speaks first, where it is not the one that is given first."""
 
 
-def _is_expanded(x: Tensor) -> bool:
-    sizes = zip(x.shape, x.stride(), strict=True)
-    return any(isinstance(stride, int) and stride == 0 and size != 1 for size, stride in sizes)
+def _is_pointwise(op: object) -> bool:
+    """Whether it is a kernel of its own that computes elements of several tensors and changes none of its arguments."""
+    if not isinstance(op, OpOverload) or torch.Tag.pointwise not in op.tags or op in AS_TRACED or op._schema.is_mutable:
+        return False
+    tensors = [argument for argument in op._schema.arguments if str(argument.type) in ("Tensor", "Optional[Tensor]")]
+    composite = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
+    return len(tensors) > 1 and not composite
 
 
-def _is_operand(x: object) -> bool:
-    return isinstance(x, Tensor) and x.layout is torch.strided and x.dim() > 0
+OPERATORS = tuple(op for op in {**decomposition_table, **meta_table} if _is_pointwise(op))
+"""The pointwise operators that tracing knows by a formula; kernels know the others' order themselves."""
 
 
 def _in_doubt(operands: list[Tensor]) -> bool:
-    """Whether there are several, all of one half type, and one is expanded: eager copies operands of another type."""
-    if len(operands) < 2 or not is_half(operands[0].dtype):
+    """Whether operands differ in their layout and one is not contiguous."""
+    if all(map(is_contiguous_or_false, operands)):
         return False
-    return all(x.dtype == operands[0].dtype for x in operands) and any(map(_is_expanded, operands))
+    return len({(x.shape, x.stride()) for x in operands}) > 1
 
 
-def _ordered(op: OpOverload) -> Callable[..., Any]:
-    running = False
+def _order_of_eager(operands: list[Tensor], result: Tensor) -> list[int]:
+    """The dimensions of eager's result from outer to inner."""
+    _, common = elementwise_dtypes(*operands, type_promotion_kind=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)
+    if result.dtype.is_floating_point and not common.is_floating_point:
+        common = result.dtype
+    whole = [x.to(common).expand(result.shape) for x in operands]
+    return order_of(*whole, _skip_checks=True)[0]
 
-    @functools.wraps(op)
-    def run(*args: Any, **kwargs: Any) -> Any:
+
+def _told_apart(order: list[int], x: Tensor) -> list[int]:
+    """Those dimensions of `order` that have more than one element."""
+    return [dim for dim in order if not isinstance(x.shape[dim], int) or x.shape[dim] != 1]
+
+
+def _ordered(op: OpOverload, decomposition: Callable[..., Any] | None) -> Callable[..., Any]:
+    """`op` or its decomposition with the order of eager's result."""
+    running, first = False, FIRST.get(op, 0)
+
+    def traced(*args: Any, **kwargs: Any) -> Any:
         nonlocal running
-        operands = [x for x in args if _is_operand(x)]
-        if running or not _in_doubt(operands):
-            return NotImplemented
-        shape = torch.broadcast_shapes(*(x.shape for x in operands))
-        whole = [x.expand(shape) if _is_operand(x) else x for x in args]
-        order, _ = order_of(*filter(_is_operand, whole), _skip_checks=True)
-        if order == sorted(order):
-            return NotImplemented
+        result = decomposition(*args, **kwargs) if decomposition else NotImplemented
+        if result is not NotImplemented:
+            return result
         running = True
         try:
-            result = op(*(x.permute(order) if _is_operand(x) else x for x in whole), **kwargs)
+            return op(*args, **kwargs)
         finally:
             running = False
-        return result.permute([order.index(dim) for dim in range(len(shape))])
+
+    @functools.wraps(decomposition or op)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if running:
+            return NotImplemented
+        operands = [x for x in args if isinstance(x, Tensor)]
+        operands = operands[first:] + operands[:first]
+        if any(x.layout is not torch.strided for x in operands) or not _in_doubt(operands):
+            return decomposition(*args, **kwargs) if decomposition else NotImplemented
+        result = traced(*args, **kwargs)
+        order = _order_of_eager(operands, result)
+        if _told_apart(order, result) == _told_apart(order_of(result, _skip_checks=True)[0], result):
+            return result
+        back = [order.index(dim) for dim in range(len(order))]
+        return result.permute(order).contiguous().permute(back)
 
     return run
 
 
-TABLE = {op: _ordered(op) for op in OPERATORS}
+def in_eager_order(table: dict[OpOverload, Callable[..., Any]]) -> dict[OpOverload, Callable[..., Any]]:
+    """The table with the results of pointwise operators in the order of eager's."""
+    return table | {op: _ordered(op, table.get(op)) for op in OPERATORS}

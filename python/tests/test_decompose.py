@@ -49,6 +49,13 @@ def running(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     return torch.randn(12).to(dtype), (torch.rand(12) + 0.5).to(dtype)
 
 
+def batch_norm_saved(dtype: torch.dtype, strided: bool, training: bool = True) -> tuple:
+    """Arguments of the batch norm backward, the input dense or every second column of a wider one."""
+    x = normal(12, 12, 14, scale=2, shift=1)(dtype)
+    x, mean, rstd = x[..., ::2] if strided else x[..., :7].contiguous(), CHANNEL(dtype), running(dtype)[1]
+    return (normal(12, 12, 7)(dtype), x, CHANNEL(dtype), mean, rstd, mean, rstd, training, 1e-5, [True, True, True])
+
+
 def nll(dtype: torch.dtype) -> Tensor:
     """Log probabilities."""
     return X(dtype).log_softmax(-1)
@@ -82,6 +89,13 @@ CASES: list[tuple[str, torch._ops.OpOverload, Arguments]] = [
         "batch norm inference",
         aten._native_batch_norm_legit_no_training.default,
         lambda d: (IMAGE(d), CHANNEL(d), CHANNEL(d), *running(d), 0.1, 1e-5),
+    ),
+    ("batch norm backward", aten.native_batch_norm_backward.default, lambda d: batch_norm_saved(d, False)),
+    ("batch norm backward strided", aten.native_batch_norm_backward.default, lambda d: batch_norm_saved(d, True)),
+    (
+        "batch norm backward inference",
+        aten.native_batch_norm_backward.default,
+        lambda d: batch_norm_saved(d, True, training=False),
     ),
     ("instance norm", aten._native_batch_norm_legit.no_stats, lambda d: (IMAGE(d), None, None, True, 0.1, 1e-5)),
     ("silu", aten.silu.default, lambda d: (X(d),)),

@@ -8,7 +8,9 @@ import pytest
 import torch
 from comparing import strides_differ
 from fuseline import _decompose
+from fuseline._decompose import _order
 from torch import Tensor
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_leaves
 
 aten = torch.ops.aten
@@ -46,6 +48,10 @@ CALLS: dict[str, tuple[object, Callable[[Tensor], tuple]]] = {
         aten._native_batch_norm_legit_no_training.default,
         lambda x: (x, torch.rand(4), torch.rand(4), *STATISTICS, 0.1, 1e-5),
     ),
+    "batch_norm_backward": (
+        aten.native_batch_norm_backward.default,
+        lambda x: (torch.rand(SHAPE), x, torch.rand(4), *STATISTICS, *STATISTICS, True, 1e-5, [True] * 3),
+    ),
     "silu": (aten.silu.default, lambda x: (x,)),
     "silu_backward": (aten.silu_backward.default, lambda x: (x, x)),
     "gelu": (aten.gelu.default, lambda x: (x,)),
@@ -80,3 +86,71 @@ def test_strides_of_eager(name: str, layout: str) -> None:
     for e, o in zip(eager, ours, strict=True):
         assert o.shape == e.shape
         assert not strides_differ(o, e), f"ours {o.stride()}, eager {e.stride()}"
+
+
+MIXTURES = {
+    "half": (torch.bfloat16, torch.bfloat16),
+    "mixed": (torch.bool, torch.float32),
+    "integers": (torch.uint8, torch.int64),
+    "alike": (torch.float32, torch.float32),
+}
+
+Layout = tuple[tuple[int, ...], tuple[int, ...]]
+
+TRANSPOSED: Layout = ((5, 3), (1, 5))
+
+ORDERS: dict[str, tuple[Layout, Layout]] = {
+    "expanded": (((5, 3), (0, 0)), TRANSPOSED),
+    "expanded second": (TRANSPOSED, ((5, 3), (0, 0))),
+    "expanded column": (((5, 3), (1, 0)), TRANSPOSED),
+    "expanded of lower rank": (((3,), (0,)), TRANSPOSED),
+    "expanded beside channels last": (((2, 3, 4, 5), (0, 0, 0, 0)), ((2, 3, 4, 5), (60, 1, 15, 3))),
+    "expanded both": (((5, 3), (0, 0)), ((5, 3), (0, 0))),
+    "contiguous": (((5, 3), (3, 1)), TRANSPOSED),
+    "contiguous second": (TRANSPOSED, ((5, 3), (3, 1))),
+    "stepped": (((5, 3), (8, 2)), TRANSPOSED),
+    "lower rank": (((3,), (1,)), TRANSPOSED),
+    "scalar": (((), ()), TRANSPOSED),
+    "row": (((1, 3), (3, 1)), TRANSPOSED),
+}
+
+
+def operands(op: torch._ops.OpOverload, first: Tensor, second: Tensor) -> list[object]:
+    """Arguments of a pointwise operator: `first`, then `second` for every other tensor, and scalars."""
+    given: list[object] = [first]
+    for argument in op._schema.arguments[1:]:
+        if str(argument.type) in ("Tensor", "Optional[Tensor]"):
+            given.append(second)
+        elif not argument.kwarg_only and not argument.has_default_value():
+            given.append(0.5)
+    return given
+
+
+def traced(call: Callable[..., Tensor], given: list[object]) -> Tensor:
+    """The fake tensor that tracing `call` with our decompositions gives."""
+    graph = make_fx(call, _decompose.table(), tracing_mode="fake")(*given).graph
+    (result,) = (node.args[0].meta["val"] for node in graph.find_nodes(op="output"))
+    return result
+
+
+@pytest.mark.parametrize("mixture", MIXTURES)
+@pytest.mark.parametrize("op", _order.OPERATORS, ids=str)
+def test_order_of_pointwise_results(op: torch._ops.OpOverload, mixture: str) -> None:
+    """Strides that are traced for pointwise operators of operands in several orders are those of eager's kernels."""
+    first, second = MIXTURES[mixture]
+    if "backward" in str(op) and first != second:
+        pytest.skip("autograd gives gradients of the type of the operand")
+    keywords = {"rounding_mode": "floor"} if op is aten.div.Tensor_mode else {}
+    wrong = []
+    for order, (one, other) in ORDERS.items():
+        tensors = (torch.ones(200, dtype=first).as_strided(*one), torch.ones(200, dtype=second).as_strided(*other))
+        given = operands(op, *tensors)
+        try:
+            eager = op(*given, **keywords)
+        except (RuntimeError, NotImplementedError) as error:
+            pytest.skip(f"eager: {error}")
+        ours = traced(lambda *xs: op(*xs, **keywords), given)
+        assert ours.shape == eager.shape
+        if strides_differ(ours, eager):
+            wrong.append(f"{order}: traced {ours.stride()}, eager {eager.stride()}")
+    assert not wrong, "\n".join(wrong)

@@ -11,16 +11,16 @@ from typing import Any
 
 from torch._ops import OpOverload
 
-from . import _activation, _conv, _core, _dropout, _index, _loss, _norm, _softmax, _strides
+from . import _activation, _batch_norm, _conv, _core, _dropout, _index, _loss, _norm, _order, _softmax, _strides
 
-VERSION = 3
+VERSION = 5
 """Part of every cache key: raise it with any change of what the table gives."""
 
 
 def table() -> dict[OpOverload, Callable[..., Any]]:
     """A new dictionary from overload to decomposition."""
-    own = (_activation, _conv, _dropout, _index, _loss, _norm, _softmax)
+    own = (_activation, _batch_norm, _conv, _dropout, _index, _loss, _norm, _softmax)
     result = _core.table()
     for module in own:
         result.update(module.TABLE)
-    return _strides.with_eager_strides(result)
+    return _order.in_eager_order(_strides.with_eager_strides(result))

@@ -17,7 +17,7 @@ fill floor_divide glu hardshrink hardsigmoid hardswish hardswish_backward hardta
 im2col index_copy.default isin isneginf isposinf l1_loss
 leaky_relu_backward linalg_vector_norm log_sigmoid_backward log_sigmoid_forward logaddexp logit_backward
 logsumexp.default masked_fill max_unpool2d max_unpool3d mish mish_backward multi_margin_loss
-multilabel_margin_loss_forward nan_to_num nansum narrow native_batch_norm_backward native_group_norm_backward
+multilabel_margin_loss_forward nan_to_num nansum narrow native_group_norm_backward
 new_empty new_full new_ones new_zeros norm.Scalar norm.ScalarOpt_dim
 norm.ScalarOpt_dim_dtype norm.ScalarOpt_dtype ones ones_like pixel_shuffle pixel_unshuffle rad2deg
 reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d

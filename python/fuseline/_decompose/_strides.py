@@ -24,14 +24,15 @@ CONTIGUOUS = (
 )
 """Operators whose results are contiguous whatever the operands' strides."""
 
-AS_FIRST = (
-    aten.native_group_norm.default,
-    aten._native_batch_norm_legit_functional.default,
-    aten._native_batch_norm_legit.no_stats,
-    aten._native_batch_norm_legit_no_training.default,
-    aten.channel_shuffle.default,
-)
-"""Operators whose first result is channels last where the first operand is, else contiguous."""
+AS_OPERAND = {
+    aten.native_group_norm.default: 0,
+    aten._native_batch_norm_legit_functional.default: 0,
+    aten._native_batch_norm_legit.no_stats: 0,
+    aten._native_batch_norm_legit_no_training.default: 0,
+    aten.native_batch_norm_backward.default: 1,
+    aten.channel_shuffle.default: 0,
+}
+"""Operators whose first result is channels last where the operand of that number is, else contiguous."""
 
 _CHANNELS_LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
 
@@ -51,18 +52,20 @@ def _contiguous(f: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _as_first(f: Callable[..., Any]) -> Callable[..., Any]:
+def _as_operand(f: Callable[..., Any], number: int) -> Callable[..., Any]:
     @functools.wraps(f)
-    def run(x: Tensor, *args: Any, **kwargs: Any) -> Any:
-        result = f(x, *args, **kwargs)
-        wanted = _format_of(x)
-        if isinstance(result, Tensor):
-            return result.contiguous(memory_format=wanted)
-        return (result[0].contiguous(memory_format=wanted), *result[1:])
+    def run(*args: Any, **kwargs: Any) -> Any:
+        result = f(*args, **kwargs)
+        first = result if isinstance(result, Tensor) else result[0]
+        if first is None:
+            return result
+        first = first.contiguous(memory_format=_format_of(args[number]))
+        return first if isinstance(result, Tensor) else (first, *result[1:])
 
     return run
 
 
 def with_eager_strides(table: dict[OpOverload, Callable[..., Any]]) -> dict[OpOverload, Callable[..., Any]]:
     """The table with the results of those operators brought to eager's strides."""
-    return table | {op: _contiguous(table[op]) for op in CONTIGUOUS} | {op: _as_first(table[op]) for op in AS_FIRST}
+    as_operand = {op: _as_operand(table[op], number) for op, number in AS_OPERAND.items()}
+    return table | {op: _contiguous(table[op]) for op in CONTIGUOUS} | as_operand

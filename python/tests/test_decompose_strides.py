@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from backend import compiled
 from comparing import strides_differ
 from fuseline import _decompose
 from fuseline._decompose import _order
@@ -154,3 +155,17 @@ def test_order_of_pointwise_results(op: torch._ops.OpOverload, mixture: str) -> 
         if strides_differ(ours, eager):
             wrong.append(f"{order}: traced {ours.stride()}, eager {eager.stride()}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_order_with_sizes_that_vary() -> None:
+    """Formulas of operands in two orders give eager's strides for symbols too, in one graph for all sizes."""
+
+    def formulas(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.copysign(a, b.t()), torch.lerp(a.t(), b, b), torch.xlogy(a, b.t())
+
+    graph = compiled(formulas, dynamic=True)
+    for rows, columns in ((4, 6), (5, 9), (7, 3)):
+        a, b = torch.rand(rows, columns), torch.rand(columns, rows)
+        for ours, eager in zip(graph(a, b), formulas(a, b), strict=True):
+            torch.testing.assert_close(ours, eager)
+            assert ours.stride() == eager.stride()

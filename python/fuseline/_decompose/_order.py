@@ -16,6 +16,7 @@ from torch._decomp import decomposition_table, meta_table
 from torch._ops import OpOverload
 from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes, is_contiguous_or_false
 from torch._prims_common import compute_elementwise_output_logical_to_physical_perm as order_of
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 aten = torch.ops.aten
 
@@ -47,10 +48,16 @@ OPERATORS = tuple(op for op in {**decomposition_table, **meta_table} if _is_poin
 
 
 def _in_doubt(operands: list[Tensor]) -> bool:
-    """Whether operands differ in their layout and one is not contiguous."""
+    """Whether operands differ in their layout, as far as is known without a guard, and one is not contiguous."""
     if all(map(is_contiguous_or_false, operands)):
         return False
-    return len({(x.shape, x.stride()) for x in operands}) > 1
+    layouts = [(*x.shape, *x.stride()) for x in operands]
+    return not all(map(functools.partial(_alike, layouts[0]), layouts[1:]))
+
+
+def _alike(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether two lists of sizes, which may be symbols, are known to be equal."""
+    return len(one) == len(other) and all(statically_known_true(a == b) for a, b in zip(one, other, strict=True))
 
 
 def _order_of_eager(operands: list[Tensor], result: Tensor) -> list[int]:

@@ -42,25 +42,25 @@ p2[(a2)] = Down<float>::of(y1.a);
 }
 }
 struct k_sum_mul_finish_words { u64 w[3]; };
-extern "C" __global__ void __launch_bounds__(32) k_sum_mul_finish(const __grid_constant__ k_sum_mul_finish_words words) {
+extern "C" __global__ void __launch_bounds__(64) k_sum_mul_finish(const __grid_constant__ k_sum_mul_finish_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p2 = (float*)w[0];
 float* p1 = (float*)w[1];
 constexpr int V = 4;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 1]; };
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 2]; };
 __shared__ Scratch scratch[1];
-const int x = (int)threadIdx.x / 32, g = (int)threadIdx.x % 32, r = 0;
+const int x = (int)threadIdx.x / 64, g = (int)threadIdx.x % 64, r = 0;
 int q = (int)block * 1 + x;
 Sum<float> y1;
 y1 = Sum<float>::none();
-_Pragma("unroll 4") for (int k = g; k < 256; k += 32) { {
+_Pragma("unroll 4") for (int k = g; k < 256; k += 64) { {
 int a2 = k * V;
 LANES(j) { Sum<float> o; o.a = up(p2[((a2 + j))]); y1.merge(o); }
 } }
-y1 = across<32, 32>(y1, scratch);
+y1 = across<64, 64>(y1, scratch);
 float v1a = (float)y1.a;
 float v3 = (v1a * 2.3841858e-7f);
 if (g == 0) p1[(0)] = Down<float>::of(v3);
 }
 launch k_sum_mul <1024 x 256> args [0, 2] numbers []
-launch k_sum_mul_finish <1 x 32> args [2, 1] numbers []
+launch k_sum_mul_finish <1 x 64> args [2, 1] numbers []

@@ -20,12 +20,12 @@ i64* p2 = (i64*)w[2];
 constexpr int V = 4;
 union alignas(16) Scratch { char one[16]; char s0[sizeof(ArgMax<float>) * 4]; };
 __shared__ Scratch scratch[1];
-const int x = (int)threadIdx.x / 32, g = (int)threadIdx.x % 32, r = 0;
-int q = (int)block * 4 + x;
+const int x = (int)threadIdx.x / 64, g = (int)threadIdx.x % 64, r = 0;
+int q = (int)block * 2 + x;
 int a0 = q;
 ArgMax<float> y2;
 y2 = ArgMax<float>::none();
-_Pragma("unroll 4") for (int k = g; k < 250; k += 32) { {
+_Pragma("unroll 4") for (int k = g; k < 250; k += 64) { {
 int a1 = k * V;
 Vec<float, V> r0;
 r0 = load<float, V>(p0, (a0 * 1000 + a1));
@@ -33,10 +33,10 @@ float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
 i64 v1[V]; LANES(j) v1[j] = ((a1 + j));
 LANES(j) y2.add(v0[j], v1[j]);
 } }
-y2 = across<32, 128>(y2, scratch);
+y2 = across<64, 128>(y2, scratch);
 float v2a = (float)y2.a;
 i64 v2b = (i64)y2.b;
 if (g == 0) p1[(a0)] = Down<float>::of(v2a);
 if (g == 0) p2[(a0)] = Down<i64>::of(v2b);
 }
-launch k_argmax <128 x 128> args [0, 1, 2] numbers []
+launch k_argmax <256 x 128> args [0, 1, 2] numbers []

@@ -24,25 +24,25 @@ float* p1 = (float*)w[1];
 constexpr int V = 4;
 union alignas(16) Scratch { char one[16]; char s0[sizeof(Softmax<float>) * 4]; };
 __shared__ Scratch scratch[1];
-const int x = (int)threadIdx.x / 32, g = (int)threadIdx.x % 32, r = 0;
-int q = (int)block * 4 + x;
+const int x = (int)threadIdx.x / 64, g = (int)threadIdx.x % 64, r = 0;
+int q = (int)block * 2 + x;
 int a0 = q;
-Vec<float, V> h0[8];
-UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 32; {
+Vec<float, V> h0[4];
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 h0[i] = load<float, V>(p0, (a0 * 1024 + a1));
 } }
 Softmax<float> y1;
 y1 = Softmax<float>::none();
-UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 32; {
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
 add_all<V>(y1, v0);
 } }
-y1 = across<32, 128>(y1, scratch);
+y1 = across<64, 128>(y1, scratch);
 float v1a = (float)y1.a;
 float v1b = below_greatest(y1);
-UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 32; {
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
 float v2[V]; LANES(j) v2[j] = (v0[j] - v1a);
@@ -52,4 +52,4 @@ const Vec<float, V> s1_816 = packed<float>(v5);
 store<float, V>(p1, (a0 * 1024 + a1), s1_816);
 } }
 }
-launch k_max_sub_exp_sum_and_1 <64 x 128> args [0, 1] numbers []
+launch k_max_sub_exp_sum_and_1 <128 x 128> args [0, 1] numbers []

@@ -72,6 +72,7 @@ const Vec<float, V> s1_1507 = packed<float>(v2);
 if (live) store<float, V>(p1, (a0 * 768 + a1), s1_1507);
 } }
 }
+__syncthreads();
 UNROLL for (int i = 0; i < 3; ++i) across_walkers<4, 64, 256>(y4[i], scratch);
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;

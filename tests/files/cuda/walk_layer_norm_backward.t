@@ -122,6 +122,7 @@ const Vec<float, V> s4_2675 = packed<float>(v10);
 if (live) store<float, V>(p4, (a0 * 768 + a1), s4_2675);
 } }
 }
+__syncthreads();
 UNROLL for (int i = 0; i < 3; ++i) across_walkers<4, 64, 256>(y12[i], scratch);
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;

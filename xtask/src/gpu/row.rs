@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 
 use base::{Error, Result};
 use fuseline::zoo;
-use graph::{Graph, HostTensor, Module, text};
+use graph::{Graph, HostTensor, InputDecl, Module, NodeId, Op, text};
 use runtime::{Array, Pool};
 
-use super::tiled::tiled;
+use super::tiled::{Values, tiled};
 
 /// What a time is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,8 +120,12 @@ impl Row {
         match &self.inputs {
             Inputs::Given(tensors) => tensors.iter().map(|t| Array::from_bytes(pool, t.dtype(), t.shape(), t.bytes())).collect(),
             Inputs::Random(below) => {
-                let decls = self.module.graph.inputs.iter().enumerate();
-                decls.map(|(n, d)| tiled(pool, d.ty.dtype, &sizes(&d.ty.shape)?, values(&d.name, *below), n as u64)).collect()
+                let array = |(slot, d): (usize, &InputDecl)| {
+                    let shape = sizes(&d.ty.shape)?;
+                    let values = Values { below: *below, floats: range(&self.module.graph, slot, &shape) };
+                    tiled(pool, d.ty.dtype, &shape, values, slot as u64)
+                };
+                self.module.graph.inputs.iter().enumerate().map(array).collect()
             }
         }
     }
@@ -139,10 +143,17 @@ impl Row {
     }
 }
 
-/// Values of an input: second moments `v0`, `v1`, … are positive.
-fn values(name: &str, below: i64) -> super::tiled::Values {
-    let moment = name.strip_prefix('v').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-    super::tiled::Values { below, positive: moment }
+/// Range of an input's floats: second moments `v0`, `v1`, … are positive, and products with weights stay as large as what
+/// they are made of.
+fn range(graph: &Graph, slot: usize, shape: &[usize]) -> (f64, f64) {
+    let is_input = |id: NodeId| graph.node(id).op == Op::Input(slot as u32);
+    let is_weight = graph.nodes.iter().any(|n| matches!(n.op, Op::Contract(_)) && is_input(n.args[1]));
+    let number = graph.inputs[slot].name.strip_prefix('v').unwrap_or("");
+    if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
+        return (0.1, 1.1);
+    }
+    let most = if is_weight { (3.0 / *shape.iter().min().unwrap_or(&1) as f64).sqrt() } else { 1.0 };
+    (-most, most)
 }
 
 fn sizes(shape: &[scalar::Sym]) -> Result<Vec<usize>> {

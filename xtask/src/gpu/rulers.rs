@@ -71,7 +71,7 @@ impl Rulers {
             let module = Module { graph: text::parse("stream", &body)?, frozen: Vec::new() };
             self.streams.insert(rows, driver::compile(&module, &self.config)?);
         }
-        let x = [tiled(self.device.pool(), DType::F32, &[rows, COLUMNS], Values { below: 1, positive: false }, 0)?];
+        let x = [tiled(self.device.pool(), DType::F32, &[rows, COLUMNS], Values { below: 1, floats: (-1.0, 1.0) }, 0)?];
         let at_most = self.rates.map_or(f64::INFINITY, |r| bytes / (r.read * 1e9));
         Ok(Ready::Read { device: &self.device, sum: &self.streams[&rows], x, at_most })
     }

@@ -12,8 +12,8 @@ const TILE: usize = 1 << 20;
 pub(crate) struct Values {
     /// Integers are from 0 to this, exclusive.
     pub(crate) below: i64,
-    /// Floats are from 0.1 to 1.1, not from −1 to 1.
-    pub(crate) positive: bool,
+    /// Floats are from here to there.
+    pub(crate) floats: (f64, f64),
 }
 
 /// An array of random values.
@@ -46,8 +46,7 @@ fn tile(dtype: DType, count: usize, values: Values, seed: u64) -> Vec<u8> {
         let value = match dtype {
             DType::Bool => (2.0 * u).floor(),
             d if !d.is_float() => (values.below as f64 * u).floor(),
-            _ if values.positive => u + 0.1,
-            _ => 2.0 * u - 1.0,
+            _ => values.floats.0 + (values.floats.1 - values.floats.0) * u,
         };
         let scalar = if dtype.is_float() { Scalar::from_f64(dtype, value) } else { Scalar::from_i64(dtype, value as i64) };
         bytes.extend_from_slice(&scalar.bits().to_le_bytes()[..dtype.size()]);
@@ -62,7 +61,7 @@ mod tests {
     #[test]
     fn tiles_repeat_to_the_end() {
         let pool = Pool::new();
-        let values = Values { below: 7, positive: false };
+        let values = Values { below: 7, floats: (-1.0, 1.0) };
         let array = tiled(&pool, DType::I64, &[TILE + 3], values, 1).unwrap();
         let of = |i: usize| array.get(&[i]).unwrap().as_i64();
         assert!((0..1000).all(|i| (0..7).contains(&of(i))) && (0..3).all(|i| of(TILE + i) == of(i)));

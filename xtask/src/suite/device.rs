@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use base::{Error, Result};
+use base::{DeviceId, Error, Result};
 use driver::{Executable, Module};
 use graph::{HostTensor, text};
 use testing::tolerance::Tolerance;
@@ -149,11 +149,11 @@ pub(crate) fn threads(context: &Context, name: &str) -> Result<Outcome> {
 /// # Errors
 /// A program that does not compile or run.
 pub(crate) fn recording(context: &Context, name: &str) -> Result<Outcome> {
-    let Some(ready) = Ready::new(context, name, 1)? else { return Ok(Outcome::Skipped("symbolic".to_owned())) };
-    let device = ready.executable.device();
-    if !device.is_cuda() {
+    if context.config.device == DeviceId::Cpu {
         return Ok(Outcome::Skipped("the CPU records no launches".to_owned()));
     }
+    let Some(ready) = Ready::new(context, name, 1)? else { return Ok(Outcome::Skipped("symbolic".to_owned())) };
+    let device = ready.executable.device();
     if ready.executable.graph().inputs.iter().any(|d| d.donated) {
         return Ok(Outcome::Skipped("a run changes its inputs".to_owned()));
     }

@@ -33,7 +33,7 @@ const VALUES: [&str; 9] = ["device", "files", "rows", "seeds", "seconds", "filte
 
 /// How to run the command.
 pub(crate) const USAGE: &str = "suite [--device cuda] [--files tests/files] [--rows benches/cuda] [--seeds N] \
-                                [--seconds S] [--filter TEXT] [--jobs N] [--timeout S] [--reduce] [--out FILE.json]";
+                                [--seconds S] [--filter TEXT,TEXT] [--jobs N] [--timeout S] [--reduce] [--out FILE.json]";
 
 /// What every case needs.
 pub(crate) struct Context {
@@ -81,7 +81,7 @@ fn supervise(flags: &Flags) -> Result<Summary> {
     let in_time = move |_: &String| begun.get_or_insert_with(Instant::now).elapsed() < limit;
     let generated = cases::generated(flags.or("seeds", 150)?).take_while(in_time);
     let all = cases::fixed(&files, &rows)?.into_iter().chain(generated);
-    let queue = Mutex::new(all.filter(|case| case.contains(&filter)));
+    let queue = Mutex::new(all.filter(|case| filter.split(',').any(|part| case.contains(part))));
     let done = Mutex::new(Vec::new());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     thread::scope(|s| {

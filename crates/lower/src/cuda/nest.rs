@@ -9,8 +9,8 @@ use kernel::{AxisSet, ValueId};
 use super::online::online;
 use super::print::{Held, Print, Shared};
 use super::scalar::stored;
-use super::tiled::{self, Turn, turn};
 use super::schedule::{Schedule, schedule};
+use super::tiled::{self, Turn, turn};
 use crate::flat::{Flat, FlatDef, Root};
 use crate::lin::Lin;
 use crate::partial::{Block, Partial, Unit};
@@ -356,7 +356,9 @@ impl Nest<'_, '_> {
         let plain = |v: &ValueId| matches!(self.flat.value(*v).def, FlatDef::Load { .. }) && self.flat.operands(*v).is_empty();
         let needed = (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize]);
         let loads: Vec<ValueId> = needed.filter(plain).collect();
-        let walked = |v: &ValueId| self.flat.value(*v).free.has(ahead.axis) || ahead.within.iter().any(|&a| self.flat.value(*v).free.has(a));
+        let walked = |v: &ValueId| {
+            self.flat.value(*v).free.has(ahead.axis) || ahead.within.iter().any(|&a| self.flat.value(*v).free.has(a))
+        };
         let (moving, fixed): (Vec<ValueId>, Vec<ValueId>) = loads.into_iter().partition(walked);
         self.fetch(&fixed, "c", true)?;
         self.fetch(&moving, "c", false)?;
@@ -479,6 +481,10 @@ impl Nest<'_, '_> {
 
     fn store_partials(&mut self) -> Result<()> {
         let Schedule { group, walkers, points, strided, .. } = self.s;
+        if walkers > 1 && group > 1 {
+            // Groups that still merge their last results use the same scratch memory.
+            self.p.line("__syncthreads();");
+        }
         for p in self.partials {
             let lanes = self.state_lanes(p.value);
             let kept = self.kept.iter().find(|k| k.0 == p.value).map(|k| k.1);

@@ -264,7 +264,8 @@ impl Print<'_, '_> {
         let pointer = self.pointer(arg);
         let ty = stored(self.shared.dtypes[arg]);
         let fill = format!("Down<{ty}>::of({})", constant(fill));
-        let per_lane = lanes && (self.conditions_vary(when) || !self.vector.is_some_and(|a| is_vector(self.flat, index, a, self.lanes)));
+        let per_lane =
+            lanes && (self.conditions_vary(when) || !self.vector.is_some_and(|a| is_vector(self.flat, index, a, self.lanes)));
         if per_lane {
             let at = self.lin(index, true)?;
             let element = if when.is_empty() {

@@ -17,6 +17,8 @@ const ACCESS: i64 = 16;
 const THREADS: i64 = 256;
 /// Most chunks of a row that one thread takes where rows are long enough for many threads.
 const CHUNKS: i64 = 8;
+/// As many as one thread takes while a row has too few for blocks of [`THREADS`].
+const FEW_CHUNKS: i64 = 4;
 /// Chunks of a row from which several blocks share it, if it is read more than once; and most chunks that one of them takes.
 const CLUSTERED: i64 = CHUNKS * THREADS;
 /// Most blocks that share a row.
@@ -27,7 +29,7 @@ const ACCUMULATORS: i64 = 32;
 const HELD: (i64, i64) = (384, 144);
 
 /// Threads of one multiprocessor that blocks with partial results fill.
-const RESIDENT: i64 = 1024;
+const RESIDENT: i64 = 2048;
 /// Fewest points of a block that leaves a partial result.
 const LEAST_BLOCK: i64 = 4096;
 
@@ -178,6 +180,9 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alo
         };
         let least = power_below(most).min(32);
         let mut group = power_above((most + per_thread - 1) / per_thread).clamp(least, limit);
+        if kept == 0 && group < THREADS && most > 32 * FEW_CHUNKS {
+            group = power_above((most + FEW_CHUNKS - 1) / FEW_CHUNKS).min(THREADS);
+        }
         if has_scan {
             group = power_above(most).clamp(32, 512);
         }
@@ -220,15 +225,7 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alo
 }
 
 /// Whether loads that later stages need again fit in registers.
-fn holds(
-    flat: &Flat,
-    plan: &Plan,
-    group: i64,
-    lanes: i64,
-    vector: Option<usize>,
-    dtypes: &[DType],
-    threads: i64,
-) -> bool {
+fn holds(flat: &Flat, plan: &Plan, group: i64, lanes: i64, vector: Option<usize>, dtypes: &[DType], threads: i64) -> bool {
     let sets: Vec<AxisSet> = plan.keys().map(|l| l.axes).filter(|a| !a.is_empty()).collect();
     let Some(&first) = sets.first() else { return false };
     if sets.len() < 2 || sets.iter().any(|s| *s != first) || plan.keys().any(|l| !l.ends.is_empty()) {
@@ -266,16 +263,18 @@ impl Splitting for Grid<'_> {
         if self.rows_together(flat) == 1 && flat.points(flat.live(flat.inner)) < 2 * LEAST_BLOCK {
             return false;
         }
-        let s = schedule(flat, None, self.dtypes, true);
         let points = flat.points(flat.parallel());
-        let lanes = if s.vector.is_some_and(|v| !flat.inner.has(v)) { s.lanes } else { 1 };
-        points / lanes / s.points.max(1) < 2 * PROCESSORS
+        match vector(flat, self.dtypes) {
+            (Some(axis), lanes) if !flat.inner.has(axis) => points / lanes / 32 < 2 * PROCESSORS,
+            _ => points < 2 * PROCESSORS,
+        }
     }
     fn blocks(&self, flat: &Flat, points: i64) -> i64 {
         let rows = flat.points(flat.parallel().minus(flat.over));
         let inner = flat.points(flat.live(flat.inner));
-        let threads = (inner / 16).clamp(THREADS, 4096);
-        let wanted = PROCESSORS * RESIDENT / threads * if inner > 1 { 1 } else { 2 };
+        let threads = (inner / 16).clamp(THREADS, 1024);
+        let writes = flat.stores.iter().any(|s| !flat.live(flat.store_axes(s).and(flat.inner)).is_empty());
+        let wanted = PROCESSORS * if writes { RESIDENT / 2 } else { RESIDENT } / threads;
         let together = self.rows_together(flat);
         let work = points.saturating_mul(rows.clamp(1, together));
         (work / LEAST_BLOCK).min(wanted / (rows / together).max(1)).max(1)

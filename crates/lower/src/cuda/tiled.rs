@@ -7,8 +7,8 @@ use kernel::ValueId;
 
 use super::nest::Nest;
 use super::print::Shared;
-use super::schedule::{Schedule, is_vector};
 use super::scalar::stored;
+use super::schedule::{Schedule, is_vector};
 use crate::flat::{Flat, FlatDef};
 
 /// Points of a tile along either axis.
@@ -60,7 +60,8 @@ pub(crate) fn turn(flat: &Flat, schedule: &Schedule, needed: &[bool], shared: &S
         }
     }
     let fits = |lanes: i64| {
-        let vector = |v: &ValueId| matches!(&flat.value(*v).def, FlatDef::Load { index, .. } if is_vector(flat, index, axis, lanes));
+        let vector =
+            |v: &ValueId| matches!(&flat.value(*v).def, FlatDef::Load { index, .. } if is_vector(flat, index, axis, lanes));
         flat.extents[axis] % lanes == 0 && loads.iter().all(vector)
     };
     let widest = loads.iter().map(|&v| shared.dtypes[arg_of(flat, v)].size() as i64).max()?;

@@ -165,6 +165,7 @@ impl Instance {
 }
 
 /// What lowering made of a kernel.
+#[allow(clippy::large_enum_variant)] // One per kernel, for the time of preparing.
 enum Lowered {
     Step(ReadyStep, Option<Remark>),
     /// To be prepared together with others.
@@ -191,8 +192,8 @@ fn ready_all(
         lowered.push(missing.then(|| lower(plan, kernel, dims, device, config, &mut programs)).transpose()?);
     }
     let mut prepared = device.prepare_all(programs).into_iter();
-    let kernels = plan.kernels.iter().zip(sized).zip(keys.iter().zip(lowered));
-    let ready = |((kernel, sized), (key, lowered)): ((&Kernel, &Sized), (&SmallVec<[i64; 4]>, Option<Lowered>))| {
+    let mut ready = Vec::with_capacity(plan.kernels.len());
+    for ((kernel, sized), (key, lowered)) in plan.kernels.iter().zip(sized).zip(keys.iter().zip(lowered)) {
         let lowered = match lowered {
             Some(Lowered::Program { args, workspaces }) => {
                 let prepared = prepared.next().ok_or_else(|| base::Error::internal("a program that was not prepared"))?;
@@ -201,13 +202,13 @@ fn ready_all(
             Some(Lowered::Step(step, remark)) => Some((step, remark)),
             None => None,
         };
-        sized.ready.get(key, || {
+        ready.push(sized.ready.get(key, || {
             let outputs = made(plan, kernel, dims)?;
             let (step, remark) = lowered.ok_or_else(|| base::Error::internal("a kernel's sizes were forgotten meanwhile"))?;
-            Ok(Ready { step, outputs, remark })
-        })
-    };
-    kernels.map(ready).collect()
+            Ok::<_, base::Error>(Ready { step, outputs, remark })
+        })?);
+    }
+    Ok(ready)
 }
 
 /// Lowers a kernel; its program, if it has one, joins `programs`.

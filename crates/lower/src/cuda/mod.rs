@@ -4,6 +4,7 @@
 //! * `nest`: loops, stages, merging over threads
 //! * `online`: the greatest element and the sum of exponentials below it in one pass
 //! * `tiled`: reading along one axis and writing along another
+//! * `walk`: points in order, with accumulators that live across them
 //! * `print`, `scalar`: values as statements and expressions
 //! * `product`: matrix products that the library computes
 //!
@@ -17,6 +18,7 @@ mod product;
 mod scalar;
 mod schedule;
 mod tiled;
+mod walk;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,0 +1,272 @@
+//! Walks: a block takes points of an axis in order, with accumulators that live across them, and leaves partial results.
+//!
+//! What the next step reads is read ahead, into registers, while this one computes.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use base::{Error, Result};
+use kernel::{AxisSet, ValueId};
+
+use super::nest::Nest;
+use super::scalar::stored;
+use super::schedule::Schedule;
+use crate::flat::FlatDef;
+use crate::partial::{Block, Partial};
+use crate::unsupported;
+
+/// Where the steps of a walk are.
+struct Ahead {
+    axis: usize,
+    within: Vec<usize>,
+    /// Points of `within`, as text.
+    inner: String,
+    scale: &'static str,
+}
+
+impl Nest<'_, '_> {
+    /// Points of a block in order, with accumulators that live across them.
+    pub(super) fn walk(&mut self, block: &Block) -> Result<i64> {
+        self.threads();
+        let ty = self.p.index_type();
+        let axes = self.grid_axes();
+        let count: i64 = axes.iter().map(|&a| self.chunks(a)).product();
+        let tiles = (count + self.s.points - 1) / self.s.points;
+        let total = self.p.number(count);
+        let per_block = self.p.number(tiles);
+        let of_cluster = if self.s.cluster > 1 { format!("(block / {})", self.s.cluster) } else { "block".to_owned() };
+        let _ = writeln!(self.p.out, "{ty} a{} = (u32){of_cluster} / (u32){per_block};", block.block);
+        let _ = writeln!(self.p.out, "{ty} q = ({ty})((u32){of_cluster} % (u32){per_block}) * {} + x;", self.s.points);
+        let whole = count % self.s.points == 0 && !self.p.shared.numbers;
+        if !whole {
+            let _ = writeln!(self.p.out, "const bool inside = q < {total}; if (!inside) q = 0;");
+        }
+        self.decompose("q", &axes);
+        self.declare_partials()?;
+        let within: Vec<usize> = self.vector_last(block.within.to_vec());
+        let inner: i64 = within.iter().map(|&a| self.chunks(a)).product();
+        let lanes = if self.s.vector == Some(block.axis) { self.s.lanes } else { 1 };
+        if block.length % lanes != 0 {
+            return Err(Error::internal(format!("blocks of {} points are no whole chunks of {lanes}", block.length)));
+        }
+        let (length, extent) = (self.p.number(block.length / lanes), self.p.number(self.flat.extents[block.axis] / lanes));
+        let inner_text = self.p.number(inner);
+        let walkers = self.s.walkers;
+        let _ = writeln!(
+            self.p.out,
+            "const {ty} low = a{b} * {length}, high = least_of<{ty}>(low + {length}, {extent});\n\
+             const {ty} steps = (high - low) * {inner_text};",
+            b = block.block
+        );
+        let ahead = Ahead { within, inner: inner_text, scale: if lanes > 1 { " * V" } else { "" }, axis: block.axis };
+        let fetched = self.fetch_first(&ahead)?;
+        let unroll = if self.s.group == 1 { "_Pragma(\"unroll 4\") " } else { "" };
+        let _ = writeln!(self.p.out, "{unroll}for ({ty} step = 0; step < steps; step += {walkers}) {{");
+        let mut guards: Vec<&str> = if whole { Vec::new() } else { vec!["inside"] };
+        if walkers > 1 {
+            let _ = writeln!(self.p.out, "{ty} now = step + r; const bool live = now < steps; if (!live) now = 0;");
+            guards.push("live");
+        } else {
+            let _ = writeln!(self.p.out, "const {ty} now = step;");
+        }
+        self.guard = (!guards.is_empty()).then(|| guards.join(" && "));
+        self.fetch_next(&ahead, &fetched)?;
+        self.step(&ahead, "now");
+        self.stages()?;
+        self.p.line("}");
+        self.p.have.clear();
+        self.guard = (!whole).then(|| "inside".to_owned());
+        self.store_partials()?;
+        let numbers = self.flat.extents[block.block];
+        Ok(tiles * numbers * self.s.cluster)
+    }
+
+    /// Where the walk is at a step, as axes.
+    fn step(&mut self, ahead: &Ahead, now: &str) {
+        let ty = self.p.index_type();
+        let _ = writeln!(self.p.out, "{ty} a{} = (low + {now} / {}){};", ahead.axis, ahead.inner, ahead.scale);
+        if !ahead.within.is_empty() {
+            let _ = writeln!(self.p.out, "{ty} part = {now} % {};", ahead.inner);
+            self.decompose("part", &ahead.within);
+        }
+    }
+
+    /// Reads what no step changes, and what the first step needs; gives the loads of the latter.
+    fn fetch_first(&mut self, ahead: &Ahead) -> Result<Vec<ValueId>> {
+        if !self.s.unrolled {
+            return Ok(Vec::new());
+        }
+        let plain = |v: &ValueId| matches!(self.flat.value(*v).def, FlatDef::Load { .. }) && self.flat.operands(*v).is_empty();
+        let needed = (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize]);
+        let loads: Vec<ValueId> = needed.filter(plain).collect();
+        let walked = |v: &ValueId| {
+            self.flat.value(*v).free.has(ahead.axis) || ahead.within.iter().any(|&a| self.flat.value(*v).free.has(a))
+        };
+        let (moving, fixed): (Vec<ValueId>, Vec<ValueId>) = loads.into_iter().partition(walked);
+        self.fetch(&fixed, "c", true)?;
+        self.fetch(&moving, "c", false)?;
+        self.declare_loads(&moving, "h");
+        let ty = self.p.index_type();
+        let _ = writeln!(self.p.out, "{{ const {ty} first = r < steps ? r : 0;");
+        self.step(ahead, "first");
+        self.fetch(&moving, "h", true)?;
+        self.p.line("}");
+        for &v in fixed.iter().chain(&moving) {
+            let at = if self.loop_of(v).is_empty() { "" } else { "[i]" };
+            self.p.held.insert(v, format!("c{v}{at}"));
+        }
+        Ok(moving)
+    }
+
+    /// Takes what was read ahead, and reads ahead for the next step.
+    fn fetch_next(&mut self, ahead: &Ahead, loads: &[ValueId]) -> Result<()> {
+        if loads.is_empty() {
+            return Ok(());
+        }
+        for &v in loads {
+            let set = self.loop_of(v);
+            if set.is_empty() {
+                let _ = writeln!(self.p.out, "c{v} = h{v};");
+            } else {
+                let steps = self.s.steps(self.chunks_of(set));
+                let _ = writeln!(self.p.out, "UNROLL for (int i = 0; i < {steps}; ++i) c{v}[i] = h{v}[i];");
+            }
+        }
+        let (ty, walkers) = (self.p.index_type(), self.s.walkers);
+        let _ = writeln!(self.p.out, "{{ const {ty} next = step + {walkers} + r < steps ? step + {walkers} + r : now;");
+        self.step(ahead, "next");
+        self.fetch(loads, "h", true)?;
+        self.p.line("}");
+        Ok(())
+    }
+
+    /// Inner axes that a value varies over.
+    fn loop_of(&self, v: ValueId) -> AxisSet {
+        self.order.inner_of(self.flat.value(v).free)
+    }
+
+    fn declare_loads(&mut self, loads: &[ValueId], letter: &str) {
+        let outer = self.p.has_lanes;
+        for &v in loads {
+            let FlatDef::Load { arg, .. } = self.flat.value(v).def else { continue };
+            let set = self.loop_of(v);
+            self.p.has_lanes = self.lanes_in(set);
+            let count = if self.p.varies(self.flat.value(v).free) { "V" } else { "1" };
+            let steps = if set.is_empty() { String::new() } else { format!("[{}]", self.s.steps(self.chunks_of(set))) };
+            let _ = writeln!(self.p.out, "Vec<{}, {count}> {letter}{v}{steps};", stored(self.p.shared.dtypes[arg]));
+        }
+        self.p.has_lanes = outer;
+    }
+
+    /// Declares variables for loads, or reads into those that are declared: all steps of the loops that they are in.
+    fn fetch(&mut self, loads: &[ValueId], letter: &str, read: bool) -> Result<()> {
+        if !read || letter == "c" {
+            self.declare_loads(loads, letter);
+        }
+        if !read {
+            return Ok(());
+        }
+        let outer = self.p.has_lanes;
+        let sets: BTreeSet<AxisSet> = loads.iter().map(|&v| self.loop_of(v)).collect();
+        for set in sets {
+            self.p.has_lanes = self.lanes_in(set);
+            if set.is_empty() {
+                self.p.line("{ {");
+            } else {
+                self.open_loop(set, true)?;
+            }
+            let here: Vec<ValueId> = loads.iter().copied().filter(|&v| self.loop_of(v) == set).collect();
+            for v in here {
+                let at = if set.is_empty() { "" } else { "[i]" };
+                self.read_held(v, &format!("{letter}{v}{at}"))?;
+            }
+            self.p.line("} }");
+        }
+        self.p.has_lanes = outer;
+        Ok(())
+    }
+
+    fn declare_partials(&mut self) -> Result<()> {
+        for p in self.partials {
+            let ty = self.p.state_type(p.value)?;
+            let inner = self.order.inner_of(self.flat.value(p.value).free);
+            let mut dims = Vec::new();
+            if !inner.is_empty() {
+                let set = self.loops_of(p.value);
+                if set != inner {
+                    return Err(unsupported("a partial result that varies over some of its inner axes"));
+                }
+                dims.push(self.s.steps(self.chunks_of(set)).to_string());
+                self.kept.push((p.value, set));
+            }
+            if self.state_lanes(p.value) {
+                dims.push("V".into());
+            }
+            self.p.declare_state(&format!("y{}", p.value), &ty, &dims);
+        }
+        Ok(())
+    }
+
+    fn store_partials(&mut self) -> Result<()> {
+        let Schedule { group, walkers, points, strided, .. } = self.s;
+        if walkers > 1 && group > 1 {
+            // Groups that still merge their last results use the same scratch memory.
+            self.p.line("__syncthreads();");
+        }
+        for p in self.partials {
+            let lanes = self.state_lanes(p.value);
+            let kept = self.kept.iter().find(|k| k.0 == p.value).map(|k| k.1);
+            let name = format!("y{}", p.value);
+            if let Some(set) = kept {
+                let steps = self.s.steps(self.chunks_of(set));
+                let (merge, threads) = (if lanes { "across_walkers" } else { "across_walkers_one" }, self.s.threads());
+                if walkers > 1 {
+                    let (ty, count) = (self.p.state_type(p.value)?, if lanes { "V" } else { "1" });
+                    self.p.scratch.insert(format!("sizeof({ty}) * {threads} * at_once<{ty}, {threads}, {count}>()"));
+                    let _ = writeln!(
+                        self.p.out,
+                        "UNROLL for (int i = 0; i < {steps}; ++i) {merge}<{walkers}, {group}, {threads}>({name}[i], scratch);"
+                    );
+                }
+                self.open_loop(set, true)?;
+                self.p.has_lanes = self.lanes_in(set);
+                let guard = self.guard.clone();
+                if walkers > 1 {
+                    self.guard = Some(guard.as_ref().map_or("r == 0".to_owned(), |g| format!("{g} && r == 0")));
+                }
+                self.store_state(p, &format!("{name}[i]{}", if lanes { "[j]" } else { "" }), lanes)?;
+                self.guard = guard;
+                self.p.line("} }");
+                continue;
+            }
+            let all = if self.loops_of(p.value).is_empty() { walkers } else { walkers * group };
+            let stride = if strided {
+                if self.loops_of(p.value).is_empty() { points * group } else { points }
+            } else if self.loops_of(p.value).is_empty() {
+                group
+            } else {
+                1
+            };
+            let at = if lanes { "[j]" } else { "" };
+            let ty = self.p.state_type(p.value)?;
+            self.across(&name, at, &ty, all, stride);
+            let first = format!("{}{}", if walkers > 1 { "r == 0" } else { "true" }, if group > 1 { " && g == 0" } else { "" });
+            let _ = writeln!(self.p.out, "if ({first}) {{");
+            self.store_state(p, &format!("{name}{at}"), lanes)?;
+            self.p.line("}");
+        }
+        Ok(())
+    }
+
+    fn store_state(&mut self, p: &Partial, state: &str, lanes: bool) -> Result<()> {
+        let guard = self.guard.clone().map_or(String::new(), |g| format!("if ({g}) "));
+        for ((arg, index), field) in p.states.iter().zip(["a", "b", "c"]) {
+            let pointer = self.p.pointer(*arg);
+            let at = self.p.lin(index, lanes)?;
+            let ty = stored(self.p.shared.dtypes[*arg]);
+            let each = if lanes { "LANES(j) " } else { "" };
+            let _ = writeln!(self.p.out, "{each}{guard}{pointer}[{at}] = Down<{ty}>::of({state}.{field});");
+        }
+        Ok(())
+    }
+}

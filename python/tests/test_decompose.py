@@ -290,7 +290,6 @@ def test_layouts_of_images_are_kept() -> None:
         "max_pool2d_with_indices.default",
         "embedding.default",
         "embedding_dense_backward.default",
-        "addcmul.default",
         "bernoulli.p",
         "sort.default",
         "topk.default",
@@ -300,3 +299,9 @@ def test_layouts_of_images_are_kept() -> None:
 def test_stays_one_operator(name: str) -> None:
     packet, overload = name.split(".")
     assert getattr(getattr(aten, packet), overload) not in _decompose.table()
+
+
+def test_operators_whose_order_is_checked_stay_one() -> None:
+    """An operator that is in the table for the order of its result only is traced as itself."""
+    graph = make_fx(torch.addcmul, decomposition_table=_decompose.table())(*(torch.rand(3, 4) for _ in range(3)))
+    assert [node.target for node in graph.graph.nodes if node.op == "call_function"] == [aten.addcmul.default]

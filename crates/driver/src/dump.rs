@@ -9,7 +9,7 @@ use graph::Graph;
 
 use crate::compile::Compiled;
 use crate::executable::Executable;
-use crate::instance::{Instance, cuda_program_of, program_of};
+use crate::instance::{Instance, device_program};
 
 /// Characters of a model's name that its folder keeps.
 const NAME: usize = 40;
@@ -101,12 +101,7 @@ fn file_name(text: &str) -> String {
 fn programs(exe: &Executable, instance: &Instance) -> String {
     let mut out = String::new();
     for kernel in &exe.plan().kernels {
-        let program = if exe.device.is_cuda() {
-            cuda_program_of(exe.plan(), kernel, &instance.dims, &exe.config).map(|p| p.to_string())
-        } else {
-            program_of(exe.plan(), kernel, &instance.dims, &exe.config).map(|p| p.to_string())
-        };
-        let _ = match program {
+        let _ = match device_program(exe.plan(), kernel, &instance.dims, exe.device.id(), &exe.config) {
             Ok(program) => writeln!(out, "{program}"),
             Err(e) => writeln!(out, "{}: {e}", kernel.name),
         };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use base::{Code, Config, ErrorKind, Recent, Remark, Result};
+use base::{Code, Config, DeviceId, ErrorKind, Recent, Remark, Result};
 use fuse::{Kernel, Plan, Step, Storage};
 use graph::NodeId;
 use lower::{Layout, Request};
@@ -224,24 +224,22 @@ fn lower(
         return Ok(Lowered::Step(ReadyStep::Opaque(node), None));
     }
     let args: Vec<NodeId> = kernel.step.args(&plan.graph).into_iter().map(|v| root(plan, v)).collect();
-    let program = if device.is_cuda() {
-        cuda_program_of(plan, kernel, dims, config).map(Program::Cuda)
-    } else {
-        program_of(plan, kernel, dims, config).map(Program::Tile)
-    };
-    match program {
+    match device_program(plan, kernel, dims, device.id(), config) {
         Ok(program) if program.is_empty() => Ok(Lowered::Step(ReadyStep::Nothing, None)),
         Ok(program) => {
             let workspaces = program.params()[args.len()..].iter().map(|p| p.elements as usize * p.dtype.size()).collect();
             programs.push(program);
             Ok(Lowered::Program { args, workspaces })
         }
-        Err(e) if e.kind == ErrorKind::Unsupported => Ok(interpreted(kernel, &e)),
+        Err(e) if e.kind == ErrorKind::Unsupported => {
+            let (step, remark) = interpreted(kernel, &e);
+            Ok(Lowered::Step(step, remark))
+        }
         Err(e) => Err(e.context(kernel.name.clone())),
     }
 }
 
-fn interpreted(kernel: &Kernel, why: &base::Error) -> Lowered {
+fn interpreted(kernel: &Kernel, why: &base::Error) -> (ReadyStep, Option<Remark>) {
     let remark = Remark {
         code: Code::Fallback,
         pass: "lower",
@@ -250,7 +248,7 @@ fn interpreted(kernel: &Kernel, why: &base::Error) -> Lowered {
         bytes: 0,
         hint: "report the graph: fuseline opt prints it".into(),
     };
-    Lowered::Step(ReadyStep::Interpret, Some(remark))
+    (ReadyStep::Interpret, Some(remark))
 }
 
 fn step(
@@ -261,11 +259,25 @@ fn step(
 ) -> Result<(ReadyStep, Option<Remark>)> {
     match prepared {
         Ok(prepared) => Ok((ReadyStep::Program { prepared, args, workspaces }, None)),
-        Err(e) if e.kind == ErrorKind::Unsupported => match interpreted(kernel, &e) {
-            Lowered::Step(step, remark) => Ok((step, remark)),
-            Lowered::Program { .. } => Err(e),
-        },
+        Err(e) if e.kind == ErrorKind::Unsupported => Ok(interpreted(kernel, &e)),
         Err(e) => Err(e.context(kernel.name.clone())),
+    }
+}
+
+/// The program of a kernel for given sizes on a device.
+///
+/// # Errors
+/// What lowering cannot express.
+pub fn device_program(
+    plan: &Plan,
+    kernel: &Kernel,
+    dims: &BTreeMap<Var, i64>,
+    device: DeviceId,
+    config: &Config,
+) -> Result<Program> {
+    match device {
+        DeviceId::Cpu => program_of(plan, kernel, dims, config).map(Program::Tile),
+        DeviceId::Cuda(_) => cuda_program_of(plan, kernel, dims, config).map(Program::Cuda),
     }
 }
 

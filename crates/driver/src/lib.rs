@@ -27,7 +27,7 @@ pub use cache::{Cached, describe_cache};
 pub use compile::{Compiled, Pass, compile, passes, passes_from};
 pub use executable::{Executable, devices};
 pub use host::{to_array, to_host};
-pub use instance::{cuda_program_of as cuda_program, program_of as tile_program};
+pub use instance::{cuda_program_of as cuda_program, device_program, program_of as tile_program};
 pub use record::Recording;
 pub use report::{EdgeReport, KernelReport, Report, Roof, Totals};
 pub use table::{bytes as bytes_text, time as time_text};

@@ -37,6 +37,13 @@ pub(crate) struct Block {
     pub(crate) partials: Vec<Partial>,
 }
 
+impl Block {
+    /// Whether the steps of a block run along an axis.
+    pub(crate) fn walks(&self, axis: usize) -> bool {
+        self.axis == axis || self.within.contains(&axis)
+    }
+}
+
 /// A reduction whose state is stored per block.
 pub(crate) struct Partial {
     pub(crate) value: ValueId,

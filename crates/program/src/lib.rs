@@ -89,6 +89,15 @@ impl Program {
     }
 }
 
+impl std::fmt::Display for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Program::Tile(p) => p.fmt(f),
+            Program::Cuda(p) => p.fmt(f),
+        }
+    }
+}
+
 impl From<TileProgram> for Program {
     fn from(program: TileProgram) -> Program {
         Program::Tile(program)

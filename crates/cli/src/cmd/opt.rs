@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use base::{DeviceId, Error};
+use base::Error;
 use driver::{Pass, Plan};
 
 use crate::args::Opt;
@@ -126,11 +126,7 @@ fn programs(session: &Session, plan: &Plan) -> String {
     let mut out = String::new();
     for kernel in &plan.kernels {
         let (dims, config) = (&session.binding.dims, &session.config);
-        let program = match config.device {
-            DeviceId::Cpu => driver::tile_program(plan, kernel, dims, config).map(|p| p.to_string()),
-            DeviceId::Cuda(_) => driver::cuda_program(plan, kernel, dims, config).map(|p| p.to_string()),
-        };
-        match program {
+        match driver::device_program(plan, kernel, dims, config.device, config) {
             Ok(program) => out.push_str(&format!("{program}\n")),
             Err(e) => out.push_str(&format!("{}: {e}\n", kernel.name)),
         }

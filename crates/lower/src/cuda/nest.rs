@@ -131,7 +131,7 @@ impl Nest<'_, '_> {
 
     /// Parallel axes that the grid covers, slowest first, the vector axis last.
     pub(crate) fn grid_axes(&self) -> Vec<usize> {
-        let walked = |a: usize| self.block.is_some_and(|b| b.axis == a || b.within.contains(&a) || b.block == a);
+        let walked = |a: usize| self.block.is_some_and(|b| b.walks(a) || b.block == a);
         let all = self.flat.order.iter().copied();
         self.vector_last(all.filter(|&a| !self.flat.inner.has(a) && self.flat.extents[a] > 1 && !walked(a)).collect())
     }
@@ -226,9 +226,7 @@ impl Nest<'_, '_> {
     fn unrolled_points(&mut self, axes: &[usize], blocks: i64, whole: bool, total: &str) -> Result<i64> {
         let ty = self.p.index_type();
         let unroll = self.s.unroll;
-        let simple = |v: ValueId| matches!(&self.flat.value(v).def, FlatDef::Load { .. }) && self.flat.operands(v).is_empty();
-        let loads: Vec<ValueId> =
-            (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize] && simple(v)).collect();
+        let loads = self.plain_loads();
         for &v in &loads {
             let FlatDef::Load { arg, .. } = self.flat.value(v).def else { continue };
             let count = if self.p.varies(self.flat.value(v).free) { "V" } else { "1" };
@@ -256,6 +254,12 @@ impl Nest<'_, '_> {
             self.p.have.clear();
         }
         Ok(blocks)
+    }
+
+    /// Needed loads whose position depends on no other value.
+    pub(super) fn plain_loads(&self) -> Vec<ValueId> {
+        let plain = |v: ValueId| matches!(self.flat.value(v).def, FlatDef::Load { .. }) && self.flat.operands(v).is_empty();
+        (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize] && plain(v)).collect()
     }
 
     pub(super) fn read_held(&mut self, v: ValueId, into: &str) -> Result<()> {
@@ -335,40 +339,18 @@ impl Nest<'_, '_> {
 
     /// Reads what several stages need into registers, where the schedule says so.
     fn hold(&mut self, plan: &Plan) -> Result<()> {
-        if !self.s.unrolled {
-            return Ok(());
-        }
-        if self.block.is_some() {
+        if !self.s.unrolled || self.block.is_some() {
             return Ok(());
         }
         let loops: Vec<(&Loops, &Vec<Root>)> = plan.iter().filter(|(l, _)| !l.axes.is_empty() && l.level < LATER).collect();
-        let mut again: Vec<ValueId> = Vec::new();
         let reached: Vec<BTreeSet<ValueId>> = loops.iter().map(|(_, roots)| self.order.reachable(roots)).collect();
-        for v in 0..self.flat.values.len() as ValueId {
-            let is_load = matches!(self.flat.value(v).def, FlatDef::Load { .. }) && self.flat.operands(v).is_empty();
-            let inner = !self.order.inner_of(self.flat.value(v).free).is_empty();
-            if is_load && inner && reached.iter().filter(|r| r.contains(&v)).count() > 1 {
-                again.push(v);
-            }
-        }
-        let Some(set) = loops.first().map(|(l, _)| l.axes).filter(|_| !again.is_empty()) else { return Ok(()) };
-        if loops.iter().any(|(l, _)| l.axes != set) {
+        let several = |v: &ValueId| reached.iter().filter(|r| r.contains(v)).count() > 1;
+        let again: Vec<ValueId> = self.plain_loads().into_iter().filter(|v| !self.loop_of(*v).is_empty() && several(v)).collect();
+        if again.is_empty() || loops.iter().any(|(l, _)| l.axes != loops[0].0.axes) {
             return Ok(());
         }
-        let steps = self.s.steps(self.chunks_of(set));
-        let lanes = self.lanes_in(set);
-        let outer = std::mem::replace(&mut self.p.has_lanes, lanes);
-        for &v in &again {
-            let FlatDef::Load { arg, .. } = self.flat.value(v).def else { continue };
-            let count = if self.p.varies(self.flat.value(v).free) { "V" } else { "1" };
-            let _ = writeln!(self.p.out, "Vec<{}, {count}> h{v}[{steps}];", stored(self.p.shared.dtypes[arg]));
-        }
-        self.open_loop(set, true)?;
-        for &v in &again {
-            self.read_held(v, &format!("h{v}[i]"))?;
-        }
-        self.p.line("} }");
-        self.p.has_lanes = outer;
+        self.declare_loads(&again, "h");
+        self.read_loads(&again, "h")?;
         self.p.held = again.into_iter().map(|v| (v, format!("h{v}[i]"))).collect();
         Ok(())
     }
@@ -441,7 +423,7 @@ impl Nest<'_, '_> {
             self.p.line("} }");
         }
         self.p.have = before;
-        self.p.has_lanes = self.s.lanes > 1 && self.s.vector.is_some_and(|v| !self.flat.inner.has(v));
+        self.p.has_lanes = self.lanes_in(AxisSet::default());
         if !set.is_empty() && self.s.group > 1 {
             self.merge_all(&own)?;
         }
@@ -509,9 +491,7 @@ impl Nest<'_, '_> {
             }
             FlatDef::Contract { a, b, acc, .. } => {
                 let ty = super::scalar::register(*acc);
-                let factors = [*a, *b].map(|x| self.p.value(x));
-                let [a, b] = factors;
-                let (a, b) = (a?, b?);
+                let (a, b) = (self.p.value(*a)?, self.p.value(*b)?);
                 let _ = writeln!(self.p.out, "{guard}{each}{state}.add(({ty})((({ty}){}) * (({ty}){})));", a.at(), b.at());
                 return Ok(());
             }
@@ -536,7 +516,7 @@ impl Nest<'_, '_> {
 
     /// Whether the lanes of the loop are elements of one result.
     fn vector_reduced(&self, v: ValueId, set: AxisSet) -> bool {
-        let walked = |a: usize| self.block.is_some_and(|b| b.axis == a || b.within.contains(&a));
+        let walked = |a: usize| self.block.is_some_and(|b| b.walks(a));
         let partial = self.partials.iter().any(|p| p.value == v);
         self.s.lanes > 1
             && self.s.vector.is_some_and(|a| set.has(a) || (partial && walked(a) && self.flat.value(v).def.reduced().has(a)))

@@ -160,7 +160,7 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alo
     if block.is_none() && flat.stores.iter().any(|s| s.collides) {
         return Schedule { lanes: 1, ..one };
     }
-    let walked = |a: usize| block.is_some_and(|b| b.axis == a || b.within.contains(&a));
+    let walked = |a: usize| block.is_some_and(|b| b.walks(a));
     let in_order = block.is_some_and(|b| b.partials.is_empty());
     let partials = block.map_or(&[][..], |b| &b.partials[..]);
     let plan = Stages::new(flat, partials).plan();

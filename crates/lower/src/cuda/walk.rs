@@ -96,20 +96,19 @@ impl Nest<'_, '_> {
         if !self.s.unrolled {
             return Ok(Vec::new());
         }
-        let plain = |v: &ValueId| matches!(self.flat.value(*v).def, FlatDef::Load { .. }) && self.flat.operands(*v).is_empty();
-        let needed = (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize]);
-        let loads: Vec<ValueId> = needed.filter(plain).collect();
+        let loads = self.plain_loads().into_iter();
         let walked = |v: &ValueId| {
             self.flat.value(*v).free.has(ahead.axis) || ahead.within.iter().any(|&a| self.flat.value(*v).free.has(a))
         };
-        let (moving, fixed): (Vec<ValueId>, Vec<ValueId>) = loads.into_iter().partition(walked);
-        self.fetch(&fixed, "c", true)?;
-        self.fetch(&moving, "c", false)?;
+        let (moving, fixed): (Vec<ValueId>, Vec<ValueId>) = loads.partition(walked);
+        self.declare_loads(&fixed, "c");
+        self.read_loads(&fixed, "c")?;
+        self.declare_loads(&moving, "c");
         self.declare_loads(&moving, "h");
         let ty = self.p.index_type();
         let _ = writeln!(self.p.out, "{{ const {ty} first = r < steps ? r : 0;");
         self.step(ahead, "first");
-        self.fetch(&moving, "h", true)?;
+        self.read_loads(&moving, "h")?;
         self.p.line("}");
         for &v in fixed.iter().chain(&moving) {
             let at = if self.loop_of(v).is_empty() { "" } else { "[i]" };
@@ -135,17 +134,18 @@ impl Nest<'_, '_> {
         let (ty, walkers) = (self.p.index_type(), self.s.walkers);
         let _ = writeln!(self.p.out, "{{ const {ty} next = step + {walkers} + r < steps ? step + {walkers} + r : now;");
         self.step(ahead, "next");
-        self.fetch(loads, "h", true)?;
+        self.read_loads(loads, "h")?;
         self.p.line("}");
         Ok(())
     }
 
     /// Inner axes that a value varies over.
-    fn loop_of(&self, v: ValueId) -> AxisSet {
+    pub(super) fn loop_of(&self, v: ValueId) -> AxisSet {
         self.order.inner_of(self.flat.value(v).free)
     }
 
-    fn declare_loads(&mut self, loads: &[ValueId], letter: &str) {
+    /// Declares a variable per load, with an element per step of the loops that it is in.
+    pub(super) fn declare_loads(&mut self, loads: &[ValueId], letter: &str) {
         let outer = self.p.has_lanes;
         for &v in loads {
             let FlatDef::Load { arg, .. } = self.flat.value(v).def else { continue };
@@ -158,14 +158,8 @@ impl Nest<'_, '_> {
         self.p.has_lanes = outer;
     }
 
-    /// Declares variables for loads, or reads into those that are declared: all steps of the loops that they are in.
-    fn fetch(&mut self, loads: &[ValueId], letter: &str, read: bool) -> Result<()> {
-        if !read || letter == "c" {
-            self.declare_loads(loads, letter);
-        }
-        if !read {
-            return Ok(());
-        }
+    /// Reads loads into their declared variables: all steps of the loops that they are in.
+    pub(super) fn read_loads(&mut self, loads: &[ValueId], letter: &str) -> Result<()> {
         let outer = self.p.has_lanes;
         let sets: BTreeSet<AxisSet> = loads.iter().map(|&v| self.loop_of(v)).collect();
         for set in sets {

@@ -96,7 +96,7 @@ impl Nest<'_, '_> {
         if !self.s.unrolled {
             return Ok(Vec::new());
         }
-        let loads = self.plain_loads().into_iter();
+        let loads = self.plain_loads().into_iter().filter(|&v| self.steps_with_readers(v));
         let walked = |v: &ValueId| {
             self.flat.value(*v).free.has(ahead.axis) || ahead.within.iter().any(|&a| self.flat.value(*v).free.has(a))
         };
@@ -115,6 +115,13 @@ impl Nest<'_, '_> {
             self.p.held.insert(v, format!("c{v}{at}"));
         }
         Ok(moving)
+    }
+
+    /// Whether the loops that read a load take the steps of its own: it varies over all of their inner axes, or over none.
+    fn steps_with_readers(&self, v: ValueId) -> bool {
+        let own = self.loop_of(v);
+        let mut readers = self.plan.iter().filter(|(_, roots)| self.order.reachable(roots).contains(&v));
+        own.is_empty() || readers.all(|(loops, _)| loops.axes == own)
     }
 
     /// Takes what was read ahead, and reads ahead for the next step.

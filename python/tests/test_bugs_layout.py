@@ -110,8 +110,28 @@ ACCURATE = cases(
 )
 
 
+def nothing(*shape: int) -> Tensor:
+    """A tensor without elements that wants a gradient."""
+    return torch.randn(shape).requires_grad_()
+
+
+EMPTY = cases(
+    empty_copied_part=(lambda x: x[:, 1:].clone(), lambda: (nothing(0, 3),)),
+    empty_overwritten_part=(lambda x, y: x[:, 1:].copy_(y), lambda: (torch.ones(0, 3), torch.ones(0, 2))),
+    empty_circular_pad=(lambda x: F.pad(x, (1, 2), mode="circular"), lambda: (nothing(3, 0, 3),)),
+    empty_circular_pad_of_images=(lambda x: F.pad(x, (1, 1, 2, 1), mode="circular"), lambda: (nothing(0, 2, 3, 3),)),
+    empty_roll=(lambda x: x.roll(1, 1), lambda: (nothing(0, 3),)),
+    empty_flip=(lambda x: x.flip(1), lambda: (nothing(0, 3),)),
+    empty_chunks=(lambda x: torch.cat([c * 2 for c in x.chunk(2, 1)], 0), lambda: (nothing(0, 4),)),
+    empty_select=(lambda x: x[:, 2] + x.select(1, -1), lambda: (nothing(0, 3),)),
+    empty_diagonal=(lambda x: x.diagonal(1, 1, 2).contiguous(), lambda: (nothing(0, 3, 3),)),
+    empty_unfold=(lambda x: x[:, 1:].unfold(1, 2, 1).contiguous(), lambda: (nothing(0, 5),)),
+    empty_turned_part=(lambda x: x[1:, :, 2:].permute(2, 0, 1).contiguous(), lambda: (nothing(2, 0, 4),)),
+)
+
+
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
-@pytest.mark.parametrize("case", CASES + ACCURATE)
+@pytest.mark.parametrize("case", CASES + ACCURATE + EMPTY)
 def test_as_eager(case: Case, dynamic: bool) -> None:
     """Strides and aliases of results, and strides and values of gradients, are eager's."""
     assert_as_eager(case, dynamic=dynamic)

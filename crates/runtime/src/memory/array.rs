@@ -276,4 +276,15 @@ mod tests {
         copy.read(0, &mut back).unwrap();
         assert!(copy.is_writable() && back == [1, 2, 3, 4, 5, 6, 7, 8]);
     }
+
+    #[test]
+    fn an_empty_view_may_start_past_the_end_of_its_memory() {
+        let pool = Pool::new();
+        let nothing = Array { offset: 7, ..Array::contiguous(&pool, DType::F32, &[3, 0]).unwrap() };
+        assert!(nothing.to_vec_bytes().unwrap().is_empty());
+        let to = Array::contiguous(&pool, DType::F32, &[0]).unwrap();
+        to.buffer.copy_from(4, &nothing.buffer, nothing.offset_bytes(), 0).unwrap();
+        to.buffer.write(4, &[]).unwrap();
+        assert!(to.buffer.write(4, &[1]).is_err(), "one byte is past the end");
+    }
 }

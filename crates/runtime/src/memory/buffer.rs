@@ -128,13 +128,17 @@ impl Buffer {
         !matches!(self.storage, Storage::Foreign { .. })
     }
 
-    /// Copies bytes in, on a GPU after everything that was launched before.
+    /// Copies bytes in, on a GPU after everything that was launched before. No bytes may lie anywhere, here and below: an empty
+    /// view may start past the end of its memory.
     ///
     /// # Errors
     /// The range is outside the buffer, or the buffer is foreign.
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
         if !self.is_writable() {
             return Err(Error::invalid("buffer is read-only: it borrows foreign memory"));
+        }
+        if bytes.is_empty() {
+            return Ok(());
         }
         self.check(offset, bytes.len())?;
         if let Some(gpu) = self.gpu() {
@@ -150,6 +154,9 @@ impl Buffer {
     /// # Errors
     /// The range is outside the buffer; on a GPU, a failed run-time check of a program that ran.
     pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+        if into.is_empty() {
+            return Ok(());
+        }
         self.check(offset, into.len())?;
         if let Some(gpu) = self.gpu() {
             return gpu.download(self.as_ptr().wrapping_add(offset), into);
@@ -168,11 +175,11 @@ impl Buffer {
         if !self.is_writable() {
             return Err(Error::invalid("buffer is read-only: it borrows foreign memory"));
         }
-        self.check(offset, bytes)?;
-        source.check(source_offset, bytes)?;
         if bytes == 0 {
             return Ok(());
         }
+        self.check(offset, bytes)?;
+        source.check(source_offset, bytes)?;
         let (to, from) = (self.as_ptr().wrapping_add(offset), source.as_ptr().wrapping_add(source_offset).cast_const());
         match (self.gpu(), source.gpu()) {
             (Some(gpu), Some(other)) if Arc::ptr_eq(gpu, other) => {

@@ -1,4 +1,4 @@
-//! Memory from torch's allocator, and addresses of tensors.
+//! Memory from torch's allocator, and views of tensors.
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -6,13 +6,11 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyDict, PyList, PyTuple};
 use scalar::DType;
 
-/// Functions of Python and torch that every call needs. Loops over many tensors run inside `map` and `starmap`, which call a
-/// built-in method several times faster than it can be called from outside.
+/// Functions of Python and torch that every call needs. The loop over new tensors runs inside `starmap`, which calls a built-in
+/// function several times faster than it can be called from outside.
 struct Functions {
     list: Py<PyAny>,
-    map: Py<PyAny>,
     starmap: Py<PyAny>,
-    data_ptr: Py<PyAny>,
     empty_strided: Py<PyAny>,
     as_strided: Py<PyAny>,
     dtypes: Py<PyDict>,
@@ -30,9 +28,7 @@ fn functions(py: Python<'_>) -> PyResult<&Functions> {
         let base = py.import("torch._C")?.getattr("TensorBase")?;
         Ok(Functions {
             list: builtins.getattr("list")?.unbind(),
-            map: builtins.getattr("map")?.unbind(),
             starmap: py.import("itertools")?.getattr("starmap")?.unbind(),
-            data_ptr: base.getattr("data_ptr")?.unbind(),
             empty_strided: py.import("torch._C._dynamo.guards")?.getattr("_empty_strided_cpu")?.unbind(),
             as_strided: base.getattr("as_strided")?.unbind(),
             dtypes: dtypes.unbind(),
@@ -43,19 +39,6 @@ fn functions(py: Python<'_>) -> PyResult<&Functions> {
 /// The torch dtype.
 pub(super) fn torch_dtype(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
     functions(py)?.dtypes.bind(py).as_any().get_item(dtype.name())
-}
-
-/// Addresses of the first elements of tensors.
-pub(super) fn addresses<'py>(tensors: &Bound<'py, PyList>) -> PyResult<Vec<usize>> {
-    let py = tensors.py();
-    let f = functions(py)?;
-    let list = f.list.bind(py).call1((f.map.bind(py).call1((&f.data_ptr, tensors))?,))?;
-    list.cast_into::<PyList>()?.iter().map(|p| p.extract()).collect()
-}
-
-/// Address of the first element of a tensor.
-pub(super) fn address(tensor: &Bound<'_, PyAny>) -> PyResult<usize> {
-    functions(tensor.py())?.data_ptr.bind(tensor.py()).call1((tensor,))?.extract()
 }
 
 /// A copy of a tensor with other strides and another dtype.

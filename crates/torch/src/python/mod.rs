@@ -1,6 +1,7 @@
 //! The extension module `fuseline._native`.
 
 mod bind;
+mod dlpack;
 mod memory;
 mod profile;
 mod report;

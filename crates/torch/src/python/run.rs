@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use runtime::Buffer;
 
-use super::bind::{Dims, Sized, binding, number, numbers};
+use super::bind::{Dims, Sized, Span, binding, number, numbers};
 use super::profile::Ranges;
 use super::runner::{Call, Given, Input, Output, Part, Promised, Runner, Slot};
-use super::{deviation_error, memory, python_error};
-use crate::program::Shown;
+use super::{deviation_error, dlpack, memory, python_error};
+use crate::program::{Shown, TensorRead};
 
 /// How a call runs.
 #[derive(Clone, Copy)]
@@ -103,51 +103,50 @@ impl<'py, 'r> Run<'py, 'r> {
     fn conforming(&self, tensor: Bound<'py, PyAny>, promised: Option<&Promised>) -> PyResult<Bound<'py, PyAny>> {
         let Some(Promised { layout, dtype }) = promised.filter(|_| !tensor.is_none()) else { return Ok(tensor) };
         let (size, stride) = (numbers(&self.dims, &layout.shape)?, numbers(&self.dims, &layout.strides)?);
-        let real: Vec<i64> = tensor.getattr(intern!(self.py, "shape"))?.extract()?;
-        if real != size {
-            return Err(PyRuntimeError::new_err(format!("a tensor has shape {real:?}, tracing promised {size:?}")));
-        }
-        let real: Vec<i64> = tensor.call_method0(intern!(self.py, "stride"))?.extract()?;
-        let matters = |((n, a), b): ((&i64, &i64), &i64)| *n > 1 && a != b;
         let wanted = memory::torch_dtype(self.py, *dtype)?;
         let converts = !tensor.getattr(intern!(self.py, "dtype"))?.is(&wanted);
-        let moves = !size.contains(&0) && size.iter().zip(&real).zip(&stride).any(matters);
+        let moves = {
+            let real = dlpack::see(&tensor)?;
+            if real.shape() != size {
+                return Err(PyRuntimeError::new_err(format!("a tensor has shape {:?}, tracing promised {size:?}", real.shape())));
+            }
+            let matters = |((n, a), b): ((&i64, &i64), &i64)| *n > 1 && a != b;
+            !size.contains(&0) && size.iter().zip(real.strides()).zip(&stride).any(matters)
+        };
         if !converts && !moves {
             return Ok(tensor);
         }
         memory::copied(&tensor, size, stride, &wanted)
     }
 
-    /// What the tensor inputs of a segment are read from: tensors whose memory can be read as it is.
-    fn readable(&self, part: &Part) -> PyResult<Bound<'py, PyList>> {
-        let tensors = PyList::empty(self.py);
-        for input in &part.inputs {
-            let Input::Tensor(slot, read) = input else { continue };
-            let base = self.value(*slot)?;
-            if read.copied {
-                tensors.append(self.view(base, &read.shown)?.call_method0(intern!(self.py, "contiguous"))?)?;
-            } else {
-                tensors.append(base)?;
+    /// A tensor whose memory can be read as an input's: the value itself, or a copy of it where no view of dense memory has its
+    /// strides or it is not aligned for its element type.
+    fn readable(&self, slot: Slot, read: &TensorRead, span: &Span) -> PyResult<(usize, Option<Bound<'py, PyAny>>)> {
+        let base = self.value(slot)?;
+        let method = if read.copied {
+            intern!(self.py, "contiguous")
+        } else {
+            let at = dlpack::see(base)?.address().wrapping_add_signed(span.offset);
+            if at.is_multiple_of(span.dtype.size()) {
+                return Ok((at, None));
             }
-        }
-        Ok(tensors)
+            intern!(self.py, "clone")
+        };
+        let copy = self.view(base, &read.shown)?.call_method0(method)?;
+        let at = dlpack::see(&copy)?.address();
+        Ok((at, Some(copy)))
     }
 
-    /// Memory of the inputs. A tensor that is not aligned for its element type is replaced by a copy.
-    fn inputs(&self, part: &Part, sized: &Sized, tensors: &Bound<'py, PyList>, integers: &[i64]) -> PyResult<Vec<Buffer>> {
-        let mut spans = memory::addresses(tensors)?.into_iter().zip(&sized.reads).enumerate();
-        let mut integers = integers.iter();
-        let mut buffers = Vec::with_capacity(part.inputs.len());
+    /// Memory of the inputs, with the copies that some of it belongs to.
+    fn inputs(&self, part: &Part, sized: &Sized, integers: &[i64]) -> PyResult<(Vec<Buffer>, Vec<Bound<'py, PyAny>>)> {
+        let (mut spans, mut integers) = (sized.reads.iter(), integers.iter());
+        let (mut buffers, mut copies) = (Vec::with_capacity(part.inputs.len()), Vec::new());
         for input in &part.inputs {
             buffers.push(match input {
                 Input::Tensor(slot, read) => {
-                    let (n, (address, span)) = spans.next().ok_or_else(|| PyRuntimeError::new_err("an input without memory"))?;
-                    let mut at = address.wrapping_add_signed(span.offset);
-                    if !at.is_multiple_of(span.dtype.size()) {
-                        let copy = self.view(self.value(*slot)?, &read.shown)?.call_method0(intern!(self.py, "clone"))?;
-                        at = memory::address(&copy)?;
-                        tensors.set_item(n, copy)?;
-                    }
+                    let span = spans.next().ok_or_else(|| PyRuntimeError::new_err("an input without a span"))?;
+                    let (at, copy) = self.readable(*slot, read, span)?;
+                    copies.extend(copy);
                     lend(at, span.bytes)
                 }
                 Input::Integer(_) => {
@@ -156,24 +155,20 @@ impl<'py, 'r> Run<'py, 'r> {
                 }
             });
         }
-        Ok(buffers)
+        Ok((buffers, copies))
     }
 
     /// Memory of the outputs: new tensors, or arguments that are overwritten.
     fn outputs(&mut self, part: &Part, sized: &Sized) -> PyResult<Vec<Buffer>> {
         let made = memory::empty(sized.makes.bind(self.py))?;
-        let mut addresses = memory::addresses(&made)?.into_iter();
         let mut made = made.iter();
         let mut buffers = Vec::with_capacity(part.makes.len());
         for (output, &bytes) in part.makes.iter().zip(&sized.bytes) {
-            let address = match output.into {
-                Some(slot) => memory::address(self.value(slot)?)?,
-                None => {
-                    self.values[output.slot] = made.next();
-                    addresses.next().ok_or_else(|| PyRuntimeError::new_err("an output without memory"))?
-                }
-            };
-            buffers.push(lend(address, bytes));
+            let slot = output.into.unwrap_or(output.slot);
+            if output.into.is_none() {
+                self.values[slot] = made.next();
+            }
+            buffers.push(lend(dlpack::see(self.value(slot)?)?.address(), bytes));
         }
         Ok(buffers)
     }
@@ -196,11 +191,10 @@ impl<'py, 'r> Run<'py, 'r> {
     /// Runs a segment on the tensors' own memory.
     pub(super) fn part(&mut self, part: &Part) -> PyResult<()> {
         let sized = binding(self.py, part, &self.dims)?;
-        let tensors = self.readable(part)?;
         let integers =
             part.inputs.iter().filter_map(|i| if let Input::Integer(s) = i { Some(number(&self.dims, s)) } else { None });
         let integers = integers.collect::<PyResult<Vec<i64>>>()?;
-        let inputs = self.inputs(part, &sized, &tensors, &integers)?;
+        let (inputs, _copies) = self.inputs(part, &sized, &integers)?;
         let outputs = self.outputs(part, &sized)?;
         self.kernels(part, &sized, inputs, outputs)?;
         for (n, stride) in &sized.spread {

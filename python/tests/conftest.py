@@ -21,6 +21,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Registers `--full`."""
     parser.addoption("--full", action="store_true", help="every sample and every model, not the selection for CI")
+    parser.addoption("--samples", type=int, help="with --full, only so many samples of an op, spread evenly")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -64,6 +65,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def full(pytestconfig: pytest.Config) -> bool:
     """Whether the whole sweep was asked for."""
     return bool(pytestconfig.getoption("--full"))
+
+
+@pytest.fixture
+def most(pytestconfig: pytest.Config) -> int | None:
+    """Number of samples of an op that are enough for the whole sweep; all if there is none."""
+    return pytestconfig.getoption("--samples")
 
 
 @pytest.fixture(autouse=True)

@@ -36,11 +36,14 @@ CASES = [
 Call = tuple[Any, tuple[Any, ...], dict[str, Any]]
 
 
-def samples(op: Any, dtype: torch.dtype, everything: bool) -> Iterable[Any]:
-    """All samples of an op, or the first of the first few that has two elements or more."""
+def samples(op: Any, dtype: torch.dtype, everything: bool, most: int | None) -> Iterable[Any]:
+    """All samples of an op, at most so many, or the first of the first few that has two elements or more."""
     found = op.sample_inputs_func(op, "cpu", dtype, has_gradient(op, dtype))
-    if everything:
+    if everything and most is None:
         return found
+    if everything:
+        found = list(found)
+        return found[:: max(1, -(-len(found) // most))]
     few = list(itertools.islice(found, SAMPLES_LOOKED_AT))
     large = [s for s in few if isinstance(s.input, torch.Tensor) and s.input.numel() > 1]
     return (large or few)[:1]
@@ -76,12 +79,12 @@ def outcome(fn: Callable[..., Any], call: Call) -> Outcome:
 
 
 @pytest.mark.parametrize(("op", "dtype"), CASES)
-def test_as_eager(op: Any, dtype: torch.dtype, full: bool) -> None:
+def test_as_eager(op: Any, dtype: torch.dtype, full: bool, most: int | None) -> None:
     """An op gives what eager gives."""
     failed: list[str] = []
     excused: list[str] = []
     other = torch.float32 if dtype == torch.float64 else torch.float64
-    for number, sample in enumerate(samples(op, dtype, full)):
+    for number, sample in enumerate(samples(op, dtype, full, most)):
         for label, call in layouts(sample, full or dtype == torch.float32):
             fn = body(op)
             exact = attempted(lambda fn=fn, call=call: outcome(fn, converted(call, other)))

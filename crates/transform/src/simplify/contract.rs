@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::Cx;
 
-super::rules! { contract_of_permute, contract_of_expand }
+super::rules! { contract_of_permute, contract_of_expand, permute_of_contract }
 
 /// One operand of a contraction.
 #[derive(Clone, Copy)]
@@ -88,4 +88,17 @@ fn contract_of_expand(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeI
         let labels = kept.iter().map(|&i| labels[i]).collect();
         side.replace(cx, spec, args, operand, labels)
     })
+}
+
+/// A product that is only read permuted is computed in that order, so that readers of memory meet axes that merge: attention's
+/// heads side by side are one contracted axis of the projection after it. The innermost axis stays, for whole vectors to be stored.
+fn permute_of_contract(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
+    let Op::View(View::Permute(perm)) = op else { return None };
+    let Op::Contract(spec) = cx.op(args[0]) else { return None };
+    if perm.last().is_none_or(|&axis| axis + 1 != perm.len()) || !cx.is_used_once(args[0]) {
+        return None;
+    }
+    let spec = ContractSpec { out: perm.iter().map(|&axis| spec.out[axis]).collect(), ..spec.clone() };
+    let operands = cx.args(args[0]).to_vec();
+    cx.make(Op::Contract(spec), &operands)
 }

@@ -1,5 +1,7 @@
 //! What a rule may look at, and how it makes values.
 
+use std::collections::BTreeMap;
+
 use base::{Error, Result};
 use graph::{Builder, Graph, Node, NodeId, Op, OriginId, Type, View};
 use scalar::{DType, Shape, Sym};
@@ -12,6 +14,8 @@ const MAX_DEPTH: u32 = 64;
 /// The graph under construction.
 pub(super) struct Cx<'a> {
     b: Builder,
+    /// How often the original graph uses what became a value.
+    uses: BTreeMap<NodeId, u32>,
     pub(super) budget: &'a mut Budget,
     depth: u32,
 }
@@ -19,11 +23,19 @@ pub(super) struct Cx<'a> {
 impl<'a> Cx<'a> {
     /// Starts the rewrite of a graph.
     pub(super) fn new(graph: &Graph, budget: &'a mut Budget) -> Cx<'a> {
-        Cx { b: Builder::rewrite(graph), budget, depth: 0 }
+        Cx { b: Builder::rewrite(graph), uses: BTreeMap::new(), budget, depth: 0 }
     }
     /// Origin of the values made from now on.
     pub(super) fn set_origin(&mut self, origin: OriginId) -> Result<()> {
         self.b.set_origin(origin)
+    }
+    /// Notes that a value stands for one that the original graph uses so often.
+    pub(super) fn count_uses(&mut self, id: NodeId, uses: u32) {
+        *self.uses.entry(id).or_default() += uses;
+    }
+    /// Whether the original graph uses a value once, as far as is known.
+    pub(super) fn is_used_once(&self, id: NodeId) -> bool {
+        self.uses.get(&id) == Some(&1)
     }
     /// Ends the rewrite with the outputs of `graph`.
     pub(super) fn finish(mut self, graph: &Graph, value: impl Fn(NodeId) -> Option<NodeId>) -> Result<Graph> {

@@ -103,33 +103,36 @@ impl Budget {
 
 /// One bottom-up pass over the live nodes; `None` for a graph that does not verify.
 fn rebuild(graph: &Graph, budget: &mut Budget) -> Option<Graph> {
-    let live = live(graph);
+    let uses = uses(graph);
     let mut cx = Cx::new(graph, budget);
     let mut new: Vec<Option<NodeId>> = vec![None; graph.nodes.len()];
-    for id in graph.ids().filter(|id| live[id.index()]) {
+    let kept = |id: &NodeId| uses[id.index()] > 0 || matches!(graph.node(*id).op, Op::Input(_));
+    for id in graph.ids().filter(kept) {
         let node = graph.node(id);
         cx.set_origin(node.origin).ok()?;
         let args = node.args.iter().map(|a| new[a.index()]).collect::<Option<Vec<_>>>()?;
         let op = bodies(&node.op, cx.budget);
-        new[id.index()] = Some(cx.make(op, &args)?);
+        let made = cx.make(op, &args)?;
+        cx.count_uses(made, uses[id.index()]);
+        new[id.index()] = Some(made);
     }
     cx.finish(graph, |id| new[id.index()]).ok()
 }
 
-/// Inputs, and nodes that an output needs.
-fn live(graph: &Graph) -> Vec<bool> {
-    let mut live: Vec<bool> = graph.nodes.iter().map(|n| matches!(n.op, Op::Input(_))).collect();
+/// How often each node is used on the way to an output.
+fn uses(graph: &Graph) -> Vec<u32> {
+    let mut uses = vec![0; graph.nodes.len()];
     for output in &graph.outputs {
-        live[output.value.index()] = true;
+        uses[output.value.index()] += 1;
     }
     for id in graph.ids().rev() {
-        if live[id.index()] {
+        if uses[id.index()] > 0 {
             for arg in &graph.node(id).args {
-                live[arg.index()] = true;
+                uses[arg.index()] += 1;
             }
         }
     }
-    live
+    uses
 }
 
 /// The op with the bodies of its region simplified.

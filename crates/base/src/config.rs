@@ -74,7 +74,7 @@ pub struct Config {
 }
 
 /// Where the libraries of CUDA may lie, and how kernels are launched.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CudaConfig {
     /// Folders to look in before all others.
     pub path: Vec<String>,
@@ -83,6 +83,14 @@ pub struct CudaConfig {
     pub python: Vec<String>,
     /// Wait after each launch, so that a fault is reported with the kernel that made it.
     pub sync: bool,
+    /// Blocks may share a row as a cluster. GPUs below compute capability 9.0 have none, whatever this says.
+    pub clusters: bool,
+}
+
+impl Default for CudaConfig {
+    fn default() -> Self {
+        CudaConfig { path: Vec::new(), python: Vec::new(), sync: false, clusters: true }
+    }
 }
 
 impl CudaConfig {
@@ -101,7 +109,7 @@ impl CudaConfig {
             }
         }
         let path = folders("FUSELINE_CUDA_PATH").into_iter().map(text).collect();
-        CudaConfig { path, python, sync: var("FUSELINE_SYNC").is_some_and(|v| v != "0") }
+        CudaConfig { path, python, sync: var("FUSELINE_SYNC").is_some_and(|v| v != "0"), clusters: true }
     }
 }
 

@@ -73,8 +73,10 @@ pub fn devices() -> Vec<Arc<Device>> {
 impl Executable {
     pub(crate) fn new(module: &Module, config: &Config) -> Result<Executable> {
         let device = shared_device(config)?;
+        let mut config = config.clone();
+        config.cuda.clusters &= device.has_clusters();
         let target = Target::of(device.id());
-        let compiled = cached_passes(&module.graph, &BTreeMap::new(), &target, config)?;
+        let compiled = cached_passes(&module.graph, &BTreeMap::new(), &target, &config)?;
         let mut frozen: Vec<Option<Array>> = vec![None; module.graph.inputs.len()];
         for f in &module.frozen {
             frozen[f.slot as usize] = Some(to_array(device.pool(), &f.data)?);
@@ -84,15 +86,15 @@ impl Executable {
                 return Err(Error::invalid(format!("frozen input {} has no data", decl.name)));
             }
         }
-        let dump = dump::compiled(&module.graph, &compiled, config)?;
-        let regions = Regions::new(&compiled.plan.graph, config)?;
+        let dump = dump::compiled(&module.graph, &compiled, &config)?;
+        let regions = Regions::new(&compiled.plan.graph, &config)?;
         let last_use = last_uses(&compiled.plan);
         let sized = compiled.plan.kernels.iter().map(|k| Sized::new(&compiled.plan, k)).collect();
         let (given, weights) = input_nodes(&compiled.plan.graph, &frozen);
         Ok(Executable {
             source: module.graph.clone(),
             compiled,
-            config: config.clone(),
+            config,
             target,
             device,
             instances: Recent::default(),

@@ -318,7 +318,7 @@ pub fn cuda_program_of(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>, 
         requests.push(Request { name, comp, dims: &bind, layouts, numerics: config.numerics });
     }
     let dynamic = parts.iter().any(|p| !p.built.comp.dims().is_empty());
-    lower::lower_cuda(&kernel.name, &requests, dynamic)
+    lower::lower_cuda(&kernel.name, &requests, dynamic, config.cuda.clusters)
 }
 
 /// Numbers of a shape.

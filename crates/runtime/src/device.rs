@@ -146,6 +146,10 @@ impl Device {
     pub fn is_cuda(&self) -> bool {
         matches!(self.kind, Kind::Cuda(_))
     }
+    /// Whether blocks of threads can read each other's memory as clusters.
+    pub fn has_clusters(&self) -> bool {
+        self.as_cuda().is_some_and(|gpu| gpu.context().about.capability >= (9, 0))
+    }
     /// What only a CPU has.
     pub fn as_cpu(&self) -> Option<&Cpu> {
         if let Kind::Cpu(cpu) = &self.kind { Some(cpu) } else { None }

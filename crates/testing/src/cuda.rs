@@ -2,12 +2,12 @@
 //!
 //! | stage | body | output |
 //! |---|---|---|
-//! | `cuda` | one function without symbolic dimensions, and `# numerics wide` where roundings may be left out | the CUDA programs, without what every source begins with |
+//! | `cuda` | one function without symbolic dimensions; `# numerics wide` where roundings may be left out, `# clusters no` for a GPU without them | the CUDA programs, without what every source begins with |
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use base::{Config, Numerics, Result};
+use base::{Config, CudaConfig, Numerics, Result};
 use graph::text;
 use kernel::Target;
 use program::CudaProgram;
@@ -32,7 +32,8 @@ pub fn with_cuda_stage(stages: Stages) -> Stages {
 pub fn cuda_programs(body: &str) -> Result<Vec<CudaProgram>> {
     let graph = text::parse("test", body)?;
     let wide = body.lines().any(|line| line == "# numerics wide");
-    let config = Config { numerics: if wide { Numerics::Wide } else { Numerics::Eager }, ..Config::default() };
+    let cuda = CudaConfig { clusters: !body.lines().any(|line| line == "# clusters no"), ..CudaConfig::default() };
+    let config = Config { numerics: if wide { Numerics::Wide } else { Numerics::Eager }, cuda, ..Config::default() };
     let plan = driver::passes(&graph, &BTreeMap::new(), &Target::cuda(), &config)?.plan;
     plan.kernels.iter().map(|k| driver::cuda_program(&plan, k, &BTreeMap::new(), &config)).collect()
 }

@@ -36,12 +36,12 @@ use schedule::Grid;
 /// What every source begins with.
 const PRELUDE: &str = include_str!("prelude.cuh");
 
-/// Lowers the parts of a kernel, which do not depend on each other, for given sizes. Parameters beyond the comps' arguments are
-/// workspaces.
+/// Lowers the parts of a kernel, which do not depend on each other, for given sizes; `clusters` says whether the GPU has clusters
+/// of blocks. Parameters beyond the comps' arguments are workspaces.
 ///
 /// # Errors
 /// What neither generated code nor the library can express; the driver then falls back to smaller kernels.
-pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool) -> Result<CudaProgram> {
+pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, clusters: bool) -> Result<CudaProgram> {
     let mut program =
         CudaProgram { name: name.to_owned(), params: Vec::new(), source: String::new(), steps: Vec::new(), checks: Vec::new() };
     let mut phases: Vec<Vec<Unit>> = Vec::new();
@@ -58,7 +58,8 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool) -> Result<Cu
         }
     }
     let numerics = parts.first().map_or(Numerics::Eager, |r| r.numerics);
-    print_phases(&phases, numerics, dynamic || parts.len() > 1, &mut program)?;
+    let numbers = dynamic || parts.len() > 1;
+    print_phases(&phases, numerics, (numbers, clusters), &mut program)?;
     Ok(program)
 }
 
@@ -85,7 +86,12 @@ fn add(phases: &mut Vec<Vec<Unit>>, flat: flat::Flat, program: &mut CudaProgram)
 }
 
 /// Prints every phase as one launch.
-fn print_phases(phases: &[Vec<Unit>], numerics: Numerics, numbers: bool, program: &mut CudaProgram) -> Result<()> {
+fn print_phases(
+    phases: &[Vec<Unit>],
+    numerics: Numerics,
+    (numbers, clusters): (bool, bool),
+    program: &mut CudaProgram,
+) -> Result<()> {
     if phases.is_empty() {
         return Ok(());
     }
@@ -98,7 +104,8 @@ fn print_phases(phases: &[Vec<Unit>], numerics: Numerics, numbers: bool, program
     text.push_str(PRELUDE_END);
     let base = entry_name(&program.name);
     for (n, units) in phases.iter().enumerate() {
-        let mut shared = Shared { dtypes: &dtypes, numerics, checks: &mut program.checks, alone: units.len() == 1, numbers };
+        let (checks, alone) = (&mut program.checks, units.len() == 1);
+        let mut shared = Shared { dtypes: &dtypes, numerics, checks, alone, clusters, numbers };
         let bodies = units.iter().map(|unit| nest::nest(unit, &mut shared)).collect::<Result<Vec<_>>>()?;
         let phase =
             if n == 0 { base.clone() } else { format!("{base}_finish{}", if n > 1 { n.to_string() } else { String::new() }) };

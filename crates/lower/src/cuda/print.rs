@@ -25,6 +25,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) checks: &'a mut Vec<String>,
     /// One nest has the launch to itself.
     pub(crate) alone: bool,
+    /// Blocks may share a row as a cluster.
+    pub(crate) clusters: bool,
     /// Sizes are passed at launch instead of being literals.
     pub(crate) numbers: bool,
 }

@@ -9,6 +9,8 @@ use crate::partial::{Block, Splitting};
 use crate::schedule::Tiles;
 use crate::stages::{Plan, Stages};
 
+use super::print::Shared;
+
 /// Multiprocessors that a schedule has in mind; more or fewer change speed only.
 const PROCESSORS: i64 = 132;
 /// Bytes of the widest access.
@@ -26,7 +28,7 @@ const MOST_CLUSTER: i64 = 16;
 /// Most accumulators that a thread keeps through a walk.
 const ACCUMULATORS: i64 = 32;
 /// Most bytes of loads that a thread of a small and of the largest block keeps for later stages.
-const HELD: (i64, i64) = (384, 144);
+const HELD: (i64, i64) = (384, 96);
 
 /// Threads of one multiprocessor that blocks with partial results fill.
 const RESIDENT: i64 = 2048;
@@ -153,8 +155,9 @@ fn power_below(n: i64) -> i64 {
     1 << n.max(1).ilog2()
 }
 
-/// The schedule of a nest; `alone` means that no other shares its launch.
-pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alone: bool) -> Schedule {
+/// The schedule of a nest.
+pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, shared: &Shared<'_>) -> Schedule {
+    let (dtypes, clusters) = (shared.dtypes, shared.alone && shared.clusters);
     let (vector, lanes) = vector(flat, dtypes);
     let one = Schedule { vector, lanes, points: 1, walkers: 1, group: 1, cluster: 1, strided: false, unroll: 1, unrolled: false };
     if block.is_none() && flat.stores.iter().any(|s| s.collides) {
@@ -173,7 +176,7 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alo
     let kept = partials.iter().filter(|p| !flat.live(flat.value(p.value).free.and(flat.inner)).is_empty());
     let kept: i64 = kept.map(|p| p.states.len() as i64 * lanes).sum();
     if inner || (vector.is_none_or(walked) && most > 1) || has_scan || kept > 0 {
-        let (per_thread, limit) = match (kept > 0, alone) {
+        let (per_thread, limit) = match (kept > 0, clusters) {
             (true, true) => ((ACCUMULATORS / kept).max(1), MOST_CLUSTER / 2 * THREADS),
             (true, false) => ((ACCUMULATORS / kept).max(1), 512),
             _ => (CHUNKS, 1024),
@@ -186,7 +189,7 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alo
         if has_scan {
             group = power_above(most).clamp(32, 512);
         }
-        if alone && block.is_none() && !has_scan && most > CLUSTERED {
+        if clusters && block.is_none() && !has_scan && most > CLUSTERED {
             let cluster = power_above((most + CLUSTERED - 1) / CLUSTERED).min(MOST_CLUSTER);
             let group = cluster * THREADS;
             if holds(flat, &plan, group, lanes, vector, dtypes, THREADS) {
@@ -219,7 +222,7 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, dtypes: &[DType], alo
         return Schedule { points, walkers, group, lanes, strided: true, ..one };
     }
     let across = (count / lanes).max(1);
-    let points = if alone { power_above(across).min(THREADS) } else { THREADS };
+    let points = if shared.alone { power_above(across).min(THREADS) } else { THREADS };
     let unroll = if !in_order && across >= 2 * 8 * THREADS * PROCESSORS { 2 } else { 1 };
     Schedule { points, strided: true, unroll, ..one }
 }

@@ -15,6 +15,11 @@ use crate::flat::FlatDef;
 use crate::partial::{Block, Partial};
 use crate::unsupported;
 
+/// Registers of a multiprocessor, the most of one thread, and as many as a step of a walk computes with.
+const REGISTERS: i64 = 65536;
+const MOST_REGISTERS: i64 = 255;
+const COMPUTING: i64 = 48;
+
 /// Where the steps of a walk are.
 struct Ahead {
     axis: usize,
@@ -101,6 +106,9 @@ impl Nest<'_, '_> {
             self.flat.value(*v).free.has(ahead.axis) || ahead.within.iter().any(|&a| self.flat.value(*v).free.has(a))
         };
         let (moving, fixed): (Vec<ValueId>, Vec<ValueId>) = loads.partition(walked);
+        if self.words(&fixed) + 2 * self.words(&moving) > self.free_registers() {
+            return Ok(Vec::new());
+        }
         self.declare_loads(&fixed, "c");
         self.read_loads(&fixed, "c")?;
         self.declare_loads(&moving, "c");
@@ -115,6 +123,27 @@ impl Nest<'_, '_> {
             self.p.held.insert(v, format!("c{v}{at}"));
         }
         Ok(moving)
+    }
+
+    /// Registers that loads take per thread, all steps of their loops together.
+    fn words(&self, loads: &[ValueId]) -> i64 {
+        let bytes = |&v: &ValueId| {
+            let FlatDef::Load { arg, .. } = self.flat.value(v).def else { return 0 };
+            let lanes = if self.lanes_in(self.loop_of(v)) { self.s.lanes } else { 1 };
+            self.p.shared.dtypes[arg].size() as i64 * lanes * self.s.steps(self.chunks_of(self.loop_of(v)))
+        };
+        loads.iter().map(bytes).sum::<i64>() / 4
+    }
+
+    /// Registers of a thread that neither accumulators nor the computation take.
+    fn free_registers(&self) -> i64 {
+        let kept = |&(v, set): &(ValueId, AxisSet)| {
+            let states = self.partials.iter().find(|p| p.value == v).map_or(1, |p| p.states.len() as i64);
+            let lanes = if self.lanes_in(set) { self.s.lanes } else { 1 };
+            states * lanes * self.s.steps(self.chunks_of(set))
+        };
+        let all = (REGISTERS / self.s.threads()).min(MOST_REGISTERS);
+        all - COMPUTING - self.kept.iter().map(kept).sum::<i64>()
     }
 
     /// Whether the loops that read a load take the steps of its own: it varies over all of their inner axes, or over none.

@@ -1,0 +1,60 @@
+test cuda
+# the same long rows on a GPU without clusters: one block reads a row more than once
+# clusters no
+# numerics wide
+func softmax(x: bf16[64, 65536]) -> (p) {
+  %wide = cast.f32 %x
+  %max = reduce.max %wide [1]
+  %max1 = view.reshape %max [64, 1]
+  %max2 = view.expand %max1 [64, 65536]
+  %low = sub %wide, %max2
+  %exp = exp %low
+  %sum = reduce.sum %exp [1]
+  %sum1 = view.reshape %sum [64, 1]
+  %sum2 = view.expand %sum1 [64, 65536]
+  %quotient = div %exp, %sum2
+  %p = cast.bf16 %quotient
+  return p = %p
+}
+----
+k0_cast_f32_max_sub_exp_and_3
+  p0: x bf16[4194304] Read
+  p1: %11 bf16[4194304] Write
+struct k_cast_f32_max_sub_exp_and_3_words { u64 w[3]; };
+extern "C" __global__ void __launch_bounds__(1024) k_cast_f32_max_sub_exp_and_3(const __grid_constant__ k_cast_f32_max_sub_exp_and_3_words words) {
+const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
+bf16* p0 = (bf16*)w[0];
+bf16* p1 = (bf16*)w[1];
+constexpr int V = 8;
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Softmax<float>) * 32]; };
+__shared__ Scratch scratch[1];
+const int x = (int)threadIdx.x / 1024, g = (int)threadIdx.x % 1024, r = 0;
+int q = (int)block * 1 + x;
+int a0 = q;
+Softmax<float> y2;
+y2 = Softmax<float>::none();
+_Pragma("unroll 4") for (int k = g; k < 8192; k += 1024) { {
+int a1 = k * V;
+Vec<bf16, V> r0;
+r0 = load<bf16, V>(p0, (a0 * 65536 + a1));
+float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v1[V]; LANES(j) v1[j] = (float)v0[j];
+add_all<V>(y2, v1);
+} }
+y2 = across<1024, 1024>(y2, scratch);
+float v2a = (float)y2.a;
+float v2b = below_greatest(y2);
+_Pragma("unroll 4") for (int k = g; k < 8192; k += 1024) { {
+int a1 = k * V;
+Vec<bf16, V> r0;
+r0 = load<bf16, V>(p0, (a0 * 65536 + a1));
+float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v1[V]; LANES(j) v1[j] = (float)v0[j];
+float v3[V]; LANES(j) v3[j] = (v1[j] - v2a);
+float v4[V]; LANES(j) v4[j] = s_exp(v3[j]);
+float v6[V]; quotients(v6, v4, divisor(v2b));
+const Vec<bf16, V> s1_865 = packed<bf16>(v6);
+store<bf16, V>(p1, (a0 * 65536 + a1), s1_865);
+} }
+}
+launch k_cast_f32_max_sub_exp_and_3 <64 x 1024> args [0, 1] numbers []

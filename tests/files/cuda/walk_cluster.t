@@ -1,0 +1,165 @@
+test cuda
+# rows too long for the accumulators of one block's threads: a cluster walks
+func layer_norm_backward(x: f32[2048, 16384], dy: f32[2048, 16384], w: f32[16384], rstd: f32[2048, 1]) -> (dx, dw, db) {
+  %r = view.expand %rstd [2048, 16384]
+  %n = mul %x, %r
+  %w1 = view.reshape %w [1, 16384]
+  %w2 = view.expand %w1 [2048, 16384]
+  %g = mul %dy, %w2
+  %gn = mul %g, %n
+  %s = reduce.sum %gn [1]
+  %s1 = view.reshape %s [2048, 1]
+  %s2 = view.expand %s1 [2048, 16384]
+  %ns = mul %n, %s2
+  %d = sub %g, %ns
+  %dx = mul %d, %r
+  %dn = mul %dy, %n
+  %dw = reduce.sum %dn [0]
+  %db = reduce.sum %dy [0]
+  return dx = %dx, dw = %dw, db = %db
+}
+----
+k0_mul_sum_sub
+  p0: rstd f32[2048] Read
+  p1: dy f32[33554432] Read
+  p2: w f32[16384] Read
+  p3: x f32[33554432] Read
+  p4: %15 f32[33554432] Write
+  p5: %17 f32[16384] Write
+  p6: %18 f32[16384] Write
+  p7: partial7 f32[2097152] ReadWrite
+  p8: partial8 f32[2097152] ReadWrite
+struct k_mul_sum_sub_words { u64 w[8]; };
+extern "C" __global__ void __launch_bounds__(256) k_mul_sum_sub(const __grid_constant__ k_mul_sum_sub_words words) {
+const u64* w = words.w; u64* fault = (u64*)w[7]; const u32 block = blockIdx.x;
+float* p2 = (float*)w[0];
+float* p0 = (float*)w[1];
+float* p1 = (float*)w[2];
+float* p3 = (float*)w[3];
+float* p4 = (float*)w[4];
+float* p7 = (float*)w[5];
+float* p8 = (float*)w[6];
+constexpr int V = 4;
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 8]; };
+__shared__ Scratch scratch[1];
+const int x = 0, g = (int)(block % 4) * 256 + (int)threadIdx.x, r = 0;
+int a2 = (u32)(block / 4) / (u32)1;
+int q = (int)((u32)(block / 4) % (u32)1) * 1 + x;
+Sum<float> y12[4][V];
+UNROLL for (int i = 0; i < 4; ++i) UNROLL for (int j = 0; j < V; ++j) y12[i][j] = Sum<float>::none();
+Sum<float> y13[4][V];
+UNROLL for (int i = 0; i < 4; ++i) UNROLL for (int j = 0; j < V; ++j) y13[i][j] = Sum<float>::none();
+const int low = a2 * 16, high = least_of<int>(low + 16, 2048);
+const int steps = (high - low) * 1;
+Vec<float, V> c2[4];
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+int a1 = k * V;
+c2[i] = load<float, V>(p2, (a1));
+} }
+Vec<float, 1> c0;
+Vec<float, V> c1[4];
+Vec<float, V> c4[4];
+Vec<float, 1> h0;
+Vec<float, V> h1[4];
+Vec<float, V> h4[4];
+{ const int first = r < steps ? r : 0;
+int a0 = (low + first / 1);
+{ {
+h0 = load<float, 1>(p0, (a0));
+} }
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+int a1 = k * V;
+h1[i] = load<float, V>(p1, (a0 * 16384 + a1));
+h4[i] = load<float, V>(p3, (a0 * 16384 + a1));
+} }
+}
+for (int step = 0; step < steps; step += 1) {
+const int now = step;
+c0 = h0;
+UNROLL for (int i = 0; i < 4; ++i) c1[i] = h1[i];
+UNROLL for (int i = 0; i < 4; ++i) c4[i] = h4[i];
+{ const int next = step + 1 + r < steps ? step + 1 + r : now;
+int a0 = (low + next / 1);
+{ {
+h0 = load<float, 1>(p0, (a0));
+} }
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+int a1 = k * V;
+h1[i] = load<float, V>(p1, (a0 * 16384 + a1));
+h4[i] = load<float, V>(p3, (a0 * 16384 + a1));
+} }
+}
+int a0 = (low + now / 1);
+float v0 = up(c0.x[0]);
+Sum<float> y7;
+y7 = Sum<float>::none();
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+int a1 = k * V;
+float v4[V]; LANES(j) v4[j] = up(c4[i].x[j]);
+float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
+float v1[V]; LANES(j) v1[j] = up(c1[i].x[j]);
+float v2[V]; LANES(j) v2[j] = up(c2[i].x[j]);
+float v3[V]; LANES(j) v3[j] = (v1[j] * v2[j]);
+float v6[V]; LANES(j) v6[j] = (v5[j] * v3[j]);
+add_all<V>(y7, v6);
+float v11[V]; LANES(j) v11[j] = (v1[j] * v5[j]);
+LANES(j) y12[i][j].add(v11[j]);
+LANES(j) y13[i][j].add(v1[j]);
+} }
+y7 = across_cluster<4, 256>(y7, scratch);
+float v7a = (float)y7.a;
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+int a1 = k * V;
+float v1[V]; LANES(j) v1[j] = up(c1[i].x[j]);
+float v2[V]; LANES(j) v2[j] = up(c2[i].x[j]);
+float v3[V]; LANES(j) v3[j] = (v1[j] * v2[j]);
+float v4[V]; LANES(j) v4[j] = up(c4[i].x[j]);
+float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
+float v8[V]; LANES(j) v8[j] = (v5[j] * v7a);
+float v9[V]; LANES(j) v9[j] = (v3[j] - v8[j]);
+float v10[V]; LANES(j) v10[j] = (v0 * v9[j]);
+const Vec<float, V> s4_2645 = packed<float>(v10);
+store<float, V>(p4, (a0 * 16384 + a1), s4_2645);
+} }
+}
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+int a1 = k * V;
+LANES(j) p7[((a1 + j) + a2 * 16384)] = Down<float>::of(y12[i][j].a);
+} }
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+int a1 = k * V;
+LANES(j) p8[((a1 + j) + a2 * 16384)] = Down<float>::of(y13[i][j].a);
+} }
+}
+struct k_mul_sum_sub_finish_words { u64 w[5]; };
+extern "C" __global__ void __launch_bounds__(256) k_mul_sum_sub_finish(const __grid_constant__ k_mul_sum_sub_finish_words words) {
+const u64* w = words.w; u64* fault = (u64*)w[4]; const u32 block = blockIdx.x;
+float* p7 = (float*)w[0];
+float* p8 = (float*)w[1];
+float* p5 = (float*)w[2];
+float* p6 = (float*)w[3];
+constexpr int V = 1;
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Both<Sum<float>, Sum<float>>) * 256]; };
+__shared__ Scratch scratch[1];
+const int x = (int)threadIdx.x % 32, g = (int)threadIdx.x / 32 % 8, r = (int)threadIdx.x / 256;
+int q = (int)block * 32 + x;
+int a1 = q;
+Sum<float> y12;
+y12 = Sum<float>::none();
+Sum<float> y13;
+y13 = Sum<float>::none();
+_Pragma("unroll 4") for (int k = g; k < 128; k += 8) { {
+int a2 = k;
+{ Sum<float> o; o.a = up(p7[(a1 + a2 * 16384)]); y12.merge(o); }
+{ Sum<float> o; o.a = up(p8[(a1 + a2 * 16384)]); y13.merge(o); }
+} }
+Both<Sum<float>, Sum<float>> z12; z12.a = y12; z12.b = y13;
+z12 = across_strided<8, 32, 256>(z12, scratch);
+y12 = z12.a; y13 = z12.b;
+float v12a = (float)y12.a;
+float v13a = (float)y13.a;
+if (g == 0) p5[(a1)] = Down<float>::of(v12a);
+if (g == 0) p6[(a1)] = Down<float>::of(v13a);
+}
+launch k_mul_sum_sub <512 x 256> in clusters of 4 args [2, 0, 1, 3, 4, 7, 8] numbers []
+launch k_mul_sum_sub_finish <512 x 256> args [7, 8, 5, 6] numbers []

@@ -235,13 +235,27 @@ def is_vague(node: Node) -> bool:
     return picks and node.args[1] != 0 and target_name(node.args[0].target) in VAGUE
 
 
-def node_data(node: Node, value: object, storages: Storages) -> Any:
+GUESSED = {"aten._unique.default"}
+"""Operators that torch 2.11 traces with the sizes they give for zeros, which are no symbols."""
+
+
+def guesses(nodes: Iterable[Node]) -> set[Node]:
+    """Nodes whose traced types are guesses: those of such operators, and all that is computed from them."""
+    found: set[Node] = set()
+    for node in nodes:
+        guessed = target_name(node.target) in GUESSED and not symbols(_leaves(node.meta.get("val")))
+        if guessed or any(n in found for n in node.all_input_nodes):
+            found.add(node)
+    return found
+
+
+def node_data(node: Node, value: object, storages: Storages, is_guess: bool) -> Any:
     """What a node gives, plain only where its traced type holds."""
     data = value_data(value, storages)
-    if is_vague(node):
-        data["tensor"]["plain"] = False
-    elif target_name(node.target) in VAGUE:
-        for one in data["list"][1:]:
+    results = data["list"] if "list" in data else [data]
+    trusted = 0 if is_guess or is_vague(node) else 1 if target_name(node.target) in VAGUE else len(results)
+    for one in results[trusted:]:
+        if "tensor" in one:
             one["tensor"]["plain"] = False
     return data
 
@@ -298,6 +312,7 @@ def form(module: GraphModule, name: str) -> dict[str, Any]:
     """The graph in the native form."""
     nodes = list(module.graph.nodes)
     numbers = {node: i for i, node in enumerate(nodes)}
+    guessed = guesses(nodes)
     storages = Storages()
 
     def data(node: Node) -> dict[str, Any]:
@@ -308,7 +323,7 @@ def form(module: GraphModule, name: str) -> dict[str, Any]:
             "target": target_name(node.target),
             "args": arguments(node, numbers.__getitem__),
             "operands": [numbers[n] for n in node.all_input_nodes],
-            "value": node_data(node, traced(module, node), storages),
+            "value": node_data(node, traced(module, node), storages, node in guessed),
             "effect": has_effect(node),
             "op": op,
             "source": source,

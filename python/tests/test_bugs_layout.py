@@ -107,6 +107,10 @@ ACCURATE = cases(
     ),
     expand_gradient=(lambda x: x[:1].expand(3, 4, 6, 5) * x[:, :, :, :1].sum(0), lambda: (image(),)),
     group_norm=(lambda x: F.group_norm(x, 2), lambda: (image(True),)),
+    fill_gradient=(
+        lambda x, v: x.index_fill(-1, torch.tensor([3, 0, 3]), v) ** 2,
+        lambda: (image(), torch.tensor(2.0, requires_grad=True)),
+    ),
 )
 
 

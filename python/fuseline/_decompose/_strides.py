@@ -21,6 +21,7 @@ CONTIGUOUS = (
     aten.mse_loss_backward.default,
     aten.smooth_l1_loss_backward.default,
     aten.nll_loss2d_backward.default,
+    aten.glu_backward.default,
 )
 """Operators whose results are contiguous whatever the operands' strides."""
 
@@ -31,6 +32,7 @@ AS_OPERAND = {
     aten._native_batch_norm_legit_no_training.default: 0,
     aten.native_batch_norm_backward.default: 1,
     aten.channel_shuffle.default: 0,
+    aten.max_unpool2d.default: 0,
 }
 """Operators whose first result is channels last where the operand of that number is, else contiguous."""
 
@@ -65,7 +67,18 @@ def _as_operand(f: Callable[..., Any], number: int) -> Callable[..., Any]:
     return run
 
 
+def _along_dimensions(roll: Callable[..., Any]) -> Callable[..., Any]:
+    kept = _as_operand(roll, 0)
+
+    @functools.wraps(roll)
+    def run(x: Tensor, shifts: Any, dims: Any = ()) -> Any:
+        return kept(x, shifts, dims) if dims else roll(x, shifts, dims)
+
+    return run
+
+
 def with_eager_strides(table: dict[OpOverload, Callable[..., Any]]) -> dict[OpOverload, Callable[..., Any]]:
     """The table with the results of those operators brought to eager's strides."""
     as_operand = {op: _as_operand(table[op], number) for op, number in AS_OPERAND.items()}
-    return table | {op: _contiguous(table[op]) for op in CONTIGUOUS} | as_operand
+    contiguous = {op: _contiguous(table[op]) for op in CONTIGUOUS}
+    return table | contiguous | as_operand | {aten.roll.default: _along_dimensions(table[aten.roll.default])}

@@ -72,6 +72,14 @@ CASES = cases(
     same_result_twice=(lambda x: (lambda y: (y, y))(x + 1), lambda: (torch.ones(3),)),
     result_and_its_view=(lambda x: (lambda y: (y, y.t(), y[0]))(x + 1), lambda: (torch.ones(3, 4),)),
     argument_returned=(lambda x: (x, x + 1, x.t()), lambda: (torch.ones(3, 4),)),
+    writes_into_expanded=(
+        lambda x, y: (
+            torch.select_scatter(x.expand(3, 4, 5), y[0], 0, 1),
+            torch.slice_scatter(x.expand(3, 4, 5), y[:1], 0, 2, 3),
+            torch.diagonal_scatter(x.expand(3, 4, 5), y[:, 0].t(), 0, 0, 1),
+        ),
+        lambda: (torch.rand(1, 4, 5), torch.rand(3, 4, 5)),
+    ),
     cumsum_of_transpose=(lambda x: x.t().cumsum(1), lambda: (torch.ones(3, 4),)),
     sort_of_transpose=(lambda x: x.t().sort(0), lambda: (torch.arange(12.0).reshape(3, 4),)),
     gather_of_transpose=(

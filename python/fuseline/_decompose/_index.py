@@ -1,7 +1,12 @@
-"""Writes of one value at positions along a dimension."""
+"""Writes at positions of a tensor."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch._ops import OpOverload
 
 aten = torch.ops.aten
 
@@ -14,7 +19,21 @@ def index_fill(x: Tensor, dim: int, index: Tensor, value: Tensor | complex) -> T
     return aten.index_put(x, [None] * (dim % x.dim()) + [index], filler)
 
 
+def _into_its_own(op: OpOverload) -> Callable[..., Any]:
+    """The write, for an expanded tensor into a copy: torch 2.11 traces results of which several elements are one."""
+
+    @functools.wraps(op)
+    def run(x: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return op(x.contiguous(), *args, **kwargs) if 0 in x.stride() and not x.is_contiguous() else NotImplemented
+
+    return run
+
+
 TABLE = {
+    **{
+        op: _into_its_own(op)
+        for op in (aten.diagonal_scatter.default, aten.select_scatter.default, aten.slice_scatter.default)
+    },
     aten.index_fill.int_Scalar: index_fill,
     aten.index_fill.int_Tensor: index_fill,
 }

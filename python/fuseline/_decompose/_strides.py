@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
+from torch._prims_common import suggest_memory_format
 from torch.utils import _pytree as pytree
 
 aten = torch.ops.aten
@@ -32,7 +33,6 @@ AS_OPERAND = {
     aten._native_batch_norm_legit_no_training.default: 0,
     aten.native_batch_norm_backward.default: 1,
     aten.channel_shuffle.default: 0,
-    aten.max_unpool2d.default: 0,
 }
 """Operators whose first result is channels last where the operand of that number is, else contiguous."""
 
@@ -44,6 +44,16 @@ def _format_of(x: Tensor) -> torch.memory_format:
     if wanted is None or x.is_contiguous() or not x.is_contiguous(memory_format=wanted):
         return torch.contiguous_format
     return wanted
+
+
+def _suggested(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The result channels last where the first operand's strides are like that, those of single elements too."""
+
+    @functools.wraps(f)
+    def run(x: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return f(x, *args, **kwargs).contiguous(memory_format=suggest_memory_format(x))
+
+    return run
 
 
 def _contiguous(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,7 +78,7 @@ def _as_operand(f: Callable[..., Any], number: int) -> Callable[..., Any]:
 
 
 def _along_dimensions(roll: Callable[..., Any]) -> Callable[..., Any]:
-    kept = _as_operand(roll, 0)
+    kept = _suggested(roll)
 
     @functools.wraps(roll)
     def run(x: Tensor, shifts: Any, dims: Any = ()) -> Any:
@@ -81,4 +91,8 @@ def with_eager_strides(table: dict[OpOverload, Callable[..., Any]]) -> dict[OpOv
     """The table with the results of those operators brought to eager's strides."""
     as_operand = {op: _as_operand(table[op], number) for op, number in AS_OPERAND.items()}
     contiguous = {op: _contiguous(table[op]) for op in CONTIGUOUS}
-    return table | contiguous | as_operand | {aten.roll.default: _along_dimensions(table[aten.roll.default])}
+    suggested = {
+        aten.max_unpool2d.default: _suggested(table[aten.max_unpool2d.default]),
+        aten.roll.default: _along_dimensions(table[aten.roll.default]),
+    }
+    return table | contiguous | as_operand | suggested

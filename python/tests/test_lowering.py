@@ -137,6 +137,8 @@ def gathers(x: Tensor, i: Tensor) -> Results:
         x[i, :, -1 - i],
         x[:, i[0], i[1] - 4],
         x.flatten()[i * 3],
+        x.take(i * 3 - 7),
+        x.take(i[0, 0]),
     )
 
 

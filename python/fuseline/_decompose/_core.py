@@ -23,7 +23,7 @@ norm.ScalarOpt_dim_dtype norm.ScalarOpt_dtype ones ones_like pixel_shuffle pixel
 reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d
 resize_as roll rot90 rsub select_backward sgn sinc slice_backward softplus softplus_backward
 softshrink split.Tensor split_with_sizes_copy squeeze.default squeeze.dim squeeze_copy stack std.correction
-std_mean.correction sum.default t t_copy take threshold threshold_backward trace transpose.int transpose_copy
+std_mean.correction sum.default t t_copy threshold threshold_backward trace transpose.int transpose_copy
 tril triu unbind unfold_backward unfold_copy unsafe_split.Tensor unsafe_split_with_sizes unsqueeze_copy zero
 zeros zeros_like
 """.split()

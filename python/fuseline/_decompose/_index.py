@@ -1,4 +1,4 @@
-"""Writes at positions of a tensor."""
+"""Reads and writes at positions of a tensor."""
 
 import functools
 from collections.abc import Callable
@@ -19,6 +19,11 @@ def index_fill(x: Tensor, dim: int, index: Tensor, value: Tensor | complex) -> T
     return aten.index_put(x, [None] * (dim % x.dim()) + [index], filler)
 
 
+def take(x: Tensor, index: Tensor) -> Tensor:
+    """The elements of `x`, as if it had one dimension; a result of the index's shape."""
+    return aten.index(x.reshape(-1), [index])
+
+
 def _into_its_own(op: OpOverload) -> Callable[..., Any]:
     """The write, for an expanded tensor into a copy: torch 2.11 traces results of which several elements are one."""
 
@@ -36,4 +41,5 @@ TABLE = {
     },
     aten.index_fill.int_Scalar: index_fill,
     aten.index_fill.int_Tensor: index_fill,
+    aten.take.default: take,
 }

@@ -35,7 +35,7 @@ pub(crate) struct Step {
 /// whole buffers. `overwrites` gives for each output the input, if any, whose memory it takes.
 pub(crate) fn resolve(executable: &Executable, instance: &Instance, overwrites: &[Option<usize>]) -> Option<(Vec<Step>, usize)> {
     let places = executable.given().iter().map(|&(node, n)| (node, Source::Input(n))).collect();
-    let mut resolver = Resolver { executable, instance, places, own: 0, shared: BTreeMap::new() };
+    let mut resolver = Resolver { executable, instance, places, begun: BTreeSet::new(), own: 0, shared: BTreeMap::new() };
     resolver.place_outputs(overwrites)?;
     let mut steps = (0..instance.kernels.len()).map(|n| resolver.step(n, overwrites)).collect::<Option<Vec<_>>>()?;
     steps.iter_mut().for_each(|step| resolver.share(step));
@@ -47,6 +47,8 @@ struct Resolver<'a> {
     executable: &'a Executable,
     instance: &'a Instance,
     places: BTreeMap<NodeId, Source>,
+    /// Root values of which some kernel has written a part or all.
+    begun: BTreeSet<NodeId>,
     own: usize,
     /// Intermediates that lie in the memory of an output.
     shared: BTreeMap<usize, usize>,
@@ -85,6 +87,7 @@ impl Resolver<'_> {
             if made.copy_of.is_some() {
                 return None;
             }
+            let first = self.begun.insert(made.root);
             match self.places.get(&made.root) {
                 None => match self.inherits(kernel, args, made, &mut ending) {
                     Some(number) => {
@@ -96,7 +99,7 @@ impl Resolver<'_> {
                         self.own += 1;
                     }
                 },
-                Some(&Source::Output(output)) if overwrites[output].is_none() => {
+                Some(&Source::Output(output)) if first && overwrites[output].is_none() => {
                     if let Some(number) = self.inherits(kernel, args, made, &mut ending) {
                         self.shared.insert(number, output);
                     }

@@ -299,13 +299,13 @@ impl<'a> Build<'a> {
 
     /// Axes for the reduced dimensions of a member evaluated at `at`, and the operand position: where the operand was placed,
     /// if that fits.
-    fn reduced(&mut self, operand: NodeId, axes: &[usize], at: &[Sym]) -> (Vec<Sym>, AxisSet) {
-        let outer = self.free_of_all(at);
+    fn reduced(&mut self, operand: NodeId, axes: &[usize], at: &[Sym], outer: AxisSet) -> (Vec<Sym>, AxisSet) {
         if let Some(index) = self.places.get(&operand).filter(|p| is_kept(p, axes, at)) {
-            let over = self.free_of_all(index).minus(outer);
+            let over = self.free_of_all(index).minus(self.free_of_all(at));
             let shape = self.graph.shape(operand);
             let long = || axes.iter().filter(|&&d| !shape[d].is_one());
-            if long().all(|&d| index[d].as_var().is_some()) && over.iter().count() == long().count() {
+            if long().all(|&d| index[d].as_var().is_some()) && over.iter().count() == long().count() && over.and(outer).is_empty()
+            {
                 return (index.clone(), over);
             }
         }
@@ -320,7 +320,17 @@ impl<'a> Build<'a> {
 
     /// Operand position of a reduction at `at`.
     pub(crate) fn reduced_position(&mut self, operand: NodeId, axes: &[usize], at: &[Sym]) -> Vec<Sym> {
-        self.reduced(operand, axes, at).0
+        let outer = self.free_of_all(at);
+        self.reduced(operand, axes, at, outer).0
+    }
+
+    /// What a reduction at `at` is evaluated under: the conditions that its operands' positions may depend on, and all axes that
+    /// these and `at` vary over, none of which it may run over itself.
+    fn under(&self, at: &[Sym], when: &Conds) -> (Conds, AxisSet) {
+        let own = self.free_of_all(at);
+        let kept: Conds = when.iter().filter(|c| !self.comp.free_of(&c.expr).and(own).is_empty()).cloned().collect();
+        let outer = kept.iter().fold(own, |set, c| set.union(self.comp.free_of(&c.expr)));
+        (kept, outer)
     }
 
     fn eval_reduce(
@@ -332,9 +342,10 @@ impl<'a> Build<'a> {
         when: &Conds,
     ) -> Result<ValueId, Refusal> {
         let args = self.graph.node(node).args.clone();
-        let (index, reduced) = self.reduced(args[0], axes, at);
-        self.outer.insert(self.free_of_all(at));
-        let src = args.iter().map(|&a| self.eval(a, &index, when)).collect::<Result<SmallVec<[ValueId; 3]>, _>>()?;
+        let (when, outer) = self.under(at, when);
+        let (index, reduced) = self.reduced(args[0], axes, at, outer);
+        self.outer.insert(outer);
+        let src = args.iter().map(|&a| self.eval(a, &index, &when)).collect::<Result<SmallVec<[ValueId; 3]>, _>>()?;
         let shape = self.graph.shape(args[0]);
         let extents: Vec<Sym> = axes.iter().map(|&d| shape[d].clone()).collect();
         let within: Vec<Sym> = axes.iter().map(|&d| index[d].clone()).collect();
@@ -365,12 +376,16 @@ impl<'a> Build<'a> {
         let Some(along) = at[axis].as_var().and_then(|v| self.comp.axis_of(v)) else {
             return Err(Refusal::new(Code::F03, "a scan must be read along its own axis"));
         };
-        self.outer.insert(self.free_of_all(at).minus(AxisSet::one(along)));
+        let (when, outer) = self.under(at, when);
+        if when.iter().any(|c| self.comp.free_of(&c.expr).has(along)) {
+            return Err(Refusal::new(Code::F03, "a part of a scan needs what comes before it"));
+        }
+        self.outer.insert(outer.minus(AxisSet::one(along)));
         let others = at.iter().enumerate().filter(|&(d, _)| d != axis).any(|(_, e)| self.comp.free_of(e).has(along));
         if others {
             return Err(Refusal::new(Code::F03, "a scan must be read along its own axis"));
         }
-        let src = args.iter().map(|&a| self.eval(a, at, when)).collect::<Result<SmallVec<[ValueId; 3]>, _>>()?;
+        let src = args.iter().map(|&a| self.eval(a, at, &when)).collect::<Result<SmallVec<[ValueId; 3]>, _>>()?;
         let position = self.position(combiner, at[axis].clone())?;
         let dtype = self.first_dtype(node);
         self.value(Def::Scan { combiner, src, axis: along, index: position }, dtype)
@@ -378,7 +393,7 @@ impl<'a> Build<'a> {
 
     fn eval_contract(&mut self, node: NodeId, spec: &ContractSpec, at: &[Sym], when: &Conds) -> Result<ValueId, Refusal> {
         let args = self.graph.node(node).args.clone();
-        let outer = self.free_of_all(at);
+        let (when, outer) = self.under(at, when);
         self.outer.insert(outer);
         let mut used = outer;
         let mut place: Vec<(u8, Sym)> = spec.out.iter().copied().zip(at.iter().cloned()).collect();
@@ -395,8 +410,8 @@ impl<'a> Build<'a> {
             labels.iter().map(|l| place.iter().find(|(p, _)| p == l).map_or_else(|| Sym::from(0), |(_, s)| s.clone())).collect()
         };
         let (at_a, at_b) = (at_of(&spec.a), at_of(&spec.b));
-        let a = self.eval(args[0], &at_a, when)?;
-        let b = self.eval(args[1], &at_b, when)?;
+        let a = self.eval(args[0], &at_a, &when)?;
+        let b = self.eval(args[1], &at_b, &when)?;
         self.value(Def::Contract { a, b, axes: used.minus(outer), acc: spec.acc }, self.graph.dtype(node))
     }
 
@@ -522,7 +537,8 @@ impl<'a> Build<'a> {
         arg
     }
 
-    /// Drops axes that placing tried and nothing varies over; a combining store counts its points, so there all stay.
+    /// Drops axes that placing tried and nothing varies over; a combining store counts its points, so there all stay. An axis
+    /// without points stays where a part of something is written: nothing is.
     fn drop_unused_axes(&mut self) {
         if self.comp.stores.iter().any(|s| s.combine.is_some()) {
             return;
@@ -535,6 +551,10 @@ impl<'a> Build<'a> {
             }
         }
         used = self.comp.stores.iter().fold(used, |set, s| set.union(self.free_of_all(&s.index)));
+        if self.group.outputs.iter().any(|&v| matches!(self.graph.node(v).op, Op::Write(..))) {
+            let empty = (0..self.comp.axes.len()).filter(|&a| self.comp.axes[a].extent.is_zero());
+            used = used.union(empty.collect());
+        }
         let number: Vec<usize> =
             (0..self.comp.axes.len()).scan(0, |n, a| Some(std::mem::replace(n, *n + usize::from(used.has(a))))).collect();
         let renumber = |set: &mut AxisSet| *set = set.iter().filter(|&a| used.has(a)).map(|a| number[a]).collect();

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::Cx;
 
-super::rules! { gather_of_known_index, gather_of_iota, write_of_everything, write_of_itself, write_over_write, write_over_constant,
+super::rules! { gather_of_known_index, gather_of_iota, write_of_nothing, write_of_everything, write_of_itself, write_over_write, write_over_constant,
 write_at_known_start }
 
 /// A gather at one index that is surely in range is a slice of one element, repeated.
@@ -48,6 +48,11 @@ fn counts_along(cx: &Cx<'_>, index: NodeId, axis: usize) -> bool {
     let shape = cx.shape(narrow);
     let lined = shape.iter().enumerate().all(|(i, n)| if i == axis { cx.equal(n, len) } else { n.is_one() });
     lined && cx.equal(&cx.shape(index)[axis], len)
+}
+
+/// A write of nothing.
+fn write_of_nothing(cx: &mut Cx<'_>, op: &Op, args: &[NodeId]) -> Option<NodeId> {
+    (matches!(op, Op::Write(..)) && cx.shape(args[1]).iter().any(Sym::is_zero)).then(|| args[0])
 }
 
 /// Setting every position leaves nothing of the destination.

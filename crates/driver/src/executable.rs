@@ -194,13 +194,31 @@ impl Executable {
         let (instance, mut values) = self.start(dims, inputs)?;
         self.lend(&instance, outputs, overwrites, &mut values)?;
         let result = run(&instance, &mut values)?;
-        for (shown, to) in instance.outputs.iter().zip(outputs) {
-            let from = self.shown(shown, &values)?;
-            if !std::ptr::eq(from.buffer.as_ptr(), to.buffer.as_ptr()) || from.offset != to.offset {
-                copy(&from, to)?;
-            }
-        }
+        let shown: Vec<Array> = instance.outputs.iter().map(|o| self.shown(o, &values)).collect::<Result<_>>()?;
+        self.hand_over(shown, outputs, overwrites)?;
         Ok(result)
+    }
+
+    /// Copies what outputs show to where they are wanted, unless it lies there. What is to be overwritten may be shown by other
+    /// outputs: those come first, and where several are overwritten, all is read before anything is written.
+    fn hand_over(&self, shown: Vec<Array>, outputs: &[Array], overwrites: &[bool]) -> Result<()> {
+        let is_there =
+            |from: &Array, to: &Array| std::ptr::eq(from.buffer.as_ptr(), to.buffer.as_ptr()) && from.offset == to.offset;
+        let apart = shown.into_iter().zip(outputs).zip(overwrites).filter(|((from, to), _)| !is_there(from, to));
+        let (last, first): (Vec<_>, Vec<_>) = apart.partition(|(_, overwrites)| **overwrites);
+        for ((from, to), _) in first {
+            copy(&from, to)?;
+        }
+        let read = |from: Array| {
+            let own = Array::contiguous(self.device.pool(), from.dtype, &from.shape)?;
+            copy(&from, &own).map(|()| own)
+        };
+        let several = last.len() > 1;
+        let last = last.into_iter().map(|((from, to), _)| Ok((if several { read(from)? } else { from }, to)));
+        for (from, to) in last.collect::<Result<Vec<_>>>()? {
+            copy(&from, to)?;
+        }
+        Ok(())
     }
 
     /// Gives outputs that have a buffer of their own, and overwrite no input, the caller's memory for it.

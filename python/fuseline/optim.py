@@ -173,20 +173,18 @@ class AdamW(torch.optim.AdamW):
 
     @torch.compiler.disable
     def _step(self, groups: Sequence[dict[str, Any]], amsgrad: bool) -> None:
-        pairs = [(group, param) for group in groups for param in group["params"] if param.grad is not None]
+        pairs = [(n, param) for n, group in enumerate(groups) for param in group["params"] if param.grad is not None]
         if not pairs:
             return
         states = [self._state(param, amsgrad) for _, param in pairs]
         torch._foreach_add_([state["step"] for state in states], 1)
-        scalars: dict[tuple[float, ...], int] = {}
-        rows = [
-            scalars.setdefault(factors(group, float(state["step"])), len(scalars))
-            for (group, _), state in zip(pairs, states, strict=True)
-        ]
+        keys = [(n, float(state["step"])) for (n, _), state in zip(pairs, states, strict=True)]
+        numbers = {key: row for row, key in enumerate(dict.fromkeys(keys))}
+        rows = [numbers[key] for key in keys]
         params = [param for _, param in pairs]
         moments = [[state[name] for state in states] for name in STATE[: 2 + amsgrad]]
         grads = [param.grad for param in params]
-        table = torch.tensor(list(scalars), dtype=torch.float64)
+        table = torch.tensor([factors(groups[n], step) for n, step in numbers], dtype=torch.float64)
         torch.ops.fuseline.adamw_v1(params, grads, *moments, *([] if amsgrad else [[]]), table, rows)
 
     def _state(self, param: Tensor, amsgrad: bool) -> dict[str, Tensor]:

@@ -221,6 +221,33 @@ def test_unknown_option() -> None:
 
 
 @ours_only
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("fuse", None),
+        ("verify", -1),
+        ("verify", True),
+        ("verify_tolerance", -0.1),
+        ("torch_ops", "aten.mm.default"),
+        ("torch_ops", ["mm"]),
+        ("torch_ops", ["aten.nonsense.default"]),
+        ("torch_ops", 5),
+    ],
+)
+def test_wrong_value_of_an_option(name: str, value: object) -> None:
+    """A value that an option does not take is an error that names the option."""
+    with pytest.raises(Exception, match=name):
+        compiled(lambda x: x + 1, options={name: value})(torch.ones(3))
+
+
+@ours_only
+def test_operators_of_torch_by_name_or_as_they_are() -> None:
+    for ops in (["aten.sin.default"], (torch.ops.aten.sin.default,)):
+        torch._dynamo.reset()
+        assert torch.equal(compiled(torch.sin, options={"torch_ops": ops})(torch.ones(3)), torch.ones(3).sin())
+
+
+@ours_only
 @pytest.mark.parametrize("mode", ["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"])
 def test_inductors_modes(mode: str) -> None:
     """Names of Inductor's modes are accepted, as `mode` and as an option."""

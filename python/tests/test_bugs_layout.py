@@ -138,6 +138,7 @@ EMPTY = cases(
     empty_select=(lambda x: x[:, 2] + x.select(1, -1), lambda: (nothing(0, 3),)),
     empty_diagonal=(lambda x: x.diagonal(1, 1, 2).contiguous(), lambda: (nothing(0, 3, 3),)),
     empty_unfold=(lambda x: x[:, 1:].unfold(1, 2, 1).contiguous(), lambda: (nothing(0, 5),)),
+    empty_rows_normalised=(lambda x: F.layer_norm(x, (0,)) * 2, lambda: (nothing(3, 0),)),
     empty_turned_part=(lambda x: x[1:, :, 2:].permute(2, 0, 1).contiguous(), lambda: (nothing(2, 0, 4),)),
 )
 
@@ -159,6 +160,9 @@ WRONG: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "embedding": (lambda x, i: F.embedding(i, x) + 1, (torch.ones(4, 2), torch.tensor([4]))),
     "cross_entropy": (lambda x, i: F.cross_entropy(x, i), (torch.ones(2, 3), torch.tensor([0, 3]))),
     "one_hot": (lambda x, i: F.one_hot(i, 3) + 1, (torch.ones(4), torch.tensor([3]))),
+    "max_of_nothing": (lambda x: x.max() + 1, (torch.empty(0),)),
+    "min_of_nothing": (lambda x: x.min() + 1, (torch.empty(2, 0),)),
+    "max_along_nothing": (lambda x: x.max(1), (torch.empty(2, 0),)),
     "take": (lambda x, i: x.take(i) + 1, (torch.ones(4), torch.tensor([4]))),
     "index_add": (lambda x, i: x.index_add(0, i, x[:1]) * 2, (torch.ones(4), torch.tensor([4]))),
     "multinomial": (lambda x, i: torch.multinomial(x - 2, 1), (torch.ones(4), torch.tensor([0]))),

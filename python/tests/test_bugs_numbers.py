@@ -240,6 +240,38 @@ def test_softmax_of_scaled_rows(scale: float) -> None:
     assert_as_eager(Case("softmax", fn, lambda: (ROWS.clone(), torch.tensor(scale)), accurately))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_gradients_at_special_values(dtype: torch.dtype) -> None:
+    """As eager's vector loops have them, which take NaN another way than the loop over the last few elements does."""
+    some = [math.nan, math.inf, -math.inf, 0.0, -0.0, 3.0, -3.0, 6.0, 1.0, -1.0, 0.5, -20.0, 20.0, 2.999, 1e-20, -1e-20]
+    x = torch.tensor(some * 4, dtype=dtype, requires_grad=True)
+
+    def fn(x: Tensor) -> tuple[Tensor, ...]:
+        return (
+            F.elu(x),
+            F.selu(x),
+            F.celu(x, 0.7),
+            F.hardswish(x),
+            F.hardtanh(x),
+            F.relu6(x),
+            F.hardsigmoid(x),
+            x.relu(),
+        )
+
+    for number in range(len(fn(x))):
+        (eager,) = torch.autograd.grad(fn(x)[number].sum(), x)
+        (ours,) = torch.autograd.grad(compiled(lambda x, n=number: fn(x)[n])(x).sum(), x)
+        assert accurately_each(ours, eager, None) is None, number
+
+
+def test_elu_of_zero_with_an_infinite_slope() -> None:
+    x = torch.tensor([0.0, -0.0, 1.0, -1.0] * 4)
+    for alpha in (math.inf, math.nan):
+        fn = lambda x, a=alpha: (F.elu(x, a), F.celu(x, a))  # noqa: E731
+        for ours, eager in zip(compiled(fn)(x), fn(x), strict=True):
+            assert equal_bits(ours, eager).all()
+
+
 EMPTY_AND_SINGLE = cases(
     accurately,
     mean_of_nothing=(lambda x: (x.mean(), x.sum(), x.prod(), x.var(), x.std()), lambda: (torch.empty(0),)),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from backend import compiled
 from outcomes import Case, assert_as_eager, cases
 
@@ -229,7 +231,74 @@ def view_of_view(x: Tensor) -> Tensor:
     return x.reshape(-1)
 
 
+def old_value(read: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """Reads an argument, in a way that simplifies to the argument itself, before it is overwritten."""
+
+    def run(x: Tensor) -> Tensor:
+        y = read(x)
+        x.add_(1)
+        return y
+
+    return run
+
+
+def swapped(x: Tensor, y: Tensor) -> Tensor:
+    old = x * 1
+    x.copy_(y)
+    y.copy_(old)
+    return old
+
+
+def nothing_written(x: Tensor, at: Tensor) -> tuple[Tensor, ...]:
+    x[at] = 1.0
+    return (
+        x,
+        x.index_fill(1, at, 2.0),
+        torch.ops.aten.index_put(x, [None, at], x.new_ones(())),
+        x.index_copy(0, at, x[:0]),
+    )
+
+
+def whole_written(x: Tensor) -> tuple[Tensor, Tensor]:
+    """A slice with a step covers all of one element: what is written and the whole are one memory."""
+    v = x.unsqueeze(-1)
+    y = torch.slice_scatter(v, v[::2].neg(), 0, 0, None, 2)
+    return y, y.squeeze(-1).clone()
+
+
+def statistics(x: Tensor) -> tuple[Tensor, ...]:
+    """Reductions that are read under the conditions of concatenations and pads, over as many elements as those have."""
+    part = x.amax(1, keepdim=True)
+    padded = F.pad(x.sum(1, keepdim=True) * 2, (0, x.shape[1] - 1))
+    shifted = torch.cat((x[:, 1:] - part, part - x[:, :1]), 1)
+    return torch.stack([x[0].sum(), x[0].amax(), x[0].amin()]), padded.sum(1), padded, shifted
+
+
+def many_parts(x: Tensor) -> tuple[Tensor, ...]:
+    rows = x.unbind(0)
+    return torch.stack(rows[::-1]), torch.cat([r * n for n, r in enumerate(rows)]), torch.stack(rows, 1) + 1
+
+
+def rotated_half(x: Tensor) -> Tensor:
+    y = x - x.sum(-1, keepdim=True)
+    half = x.shape[-1] // 2
+    return y + torch.cat((-y[..., half:], y[..., :half]), -1)
+
+
 CASES = cases(
+    old_product=(old_value(lambda x: x * 1), lambda: (numbers(6),)),
+    old_parts=(old_value(lambda x: torch.cat((x[:2], x[2:]))), lambda: (numbers(6),)),
+    old_choice=(old_value(lambda x: torch.where(x == x, x, x)), lambda: (numbers(6),)),
+    old_selection=(old_value(lambda x: x.index_select(0, torch.arange(6))), lambda: (numbers(6),)),
+    old_scatter=(old_value(lambda x: x.slice_scatter(x[:2], 0, 0, 2)), lambda: (numbers(6),)),
+    swapped=(swapped, lambda: (numbers(6), numbers(6) * 3)),
+    nothing_written=(nothing_written, lambda: (numbers(3, 2), torch.zeros(0, dtype=torch.int64))),
+    whole_written=(whole_written, lambda: (numbers(1),)),
+    many_parts=(many_parts, lambda: (numbers(300, 2),)),
+    gradient_of_one_of_many=(lambda x: x.unbind(0)[3] * 2, lambda: (numbers(300, 2).requires_grad_(),)),
+    statistics=(statistics, lambda: (numbers(3, 3),)),
+    rotated_half=(rotated_half, lambda: (numbers(2, 3, 8),)),
+    rotated_half_gradient=(lambda x: rotated_half(x) * x[..., :1], lambda: (numbers(2, 8).requires_grad_(),)),
     put_then_flip=(put_then_flip, lambda: (numbers(6),)),
     add_own_flip=(add_own_flip, lambda: (numbers(33),)),
     add_own_roll=(add_own_roll, lambda: (numbers(5, 3),)),
@@ -349,3 +418,32 @@ def test_slices_up_to_any_number() -> None:
     ours, x = compiled(fn, dynamic=True), numbers(5)
     for n in (3, 10, -1, -9, 0, 1, 2**40):
         assert torch.equal(ours(x, n), fn(x, n)), n
+
+
+def test_alias_is_a_tensor_of_its_own() -> None:
+    """A result and its alias share memory, not sizes."""
+    with torch.no_grad():
+        y, alias = compiled(lambda x: (lambda y: (y, y.detach()))(x * 2))(numbers(3))
+    y.unsqueeze_(0)
+    assert alias.shape == (3,) and alias.data_ptr() == y.data_ptr()
+
+
+@torch._dynamo.config.patch(capture_scalar_outputs=True)
+def test_integers_read_from_tensors() -> None:
+    """Sizes, factors and parts that a tensor holds, in one graph."""
+
+    def prefix(x: Tensor, n: Tensor) -> Tensor:
+        k = int(n[0].item())
+        torch._check(k >= 0)
+        torch._check(k <= x.shape[0])
+        return x[:k].sum() * (k + 1)
+
+    def factors(x: Tensor, n: Tensor) -> Tensor:
+        return torch.stack([x.sum() * k for k in n.tolist()])
+
+    def parts(x: Tensor, n: Tensor) -> Tensor:
+        return torch.split(x, n.tolist())[0] * 2
+
+    for fn in (prefix, factors, parts):
+        x, n = numbers(6, 2), torch.tensor([2, 4])
+        assert torch.equal(compiled(fn, fullgraph=True)(x, n), fn(x, n)), fn.__name__

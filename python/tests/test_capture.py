@@ -204,6 +204,16 @@ def test_eager_random_numbers_on_request(dtype: torch.dtype) -> None:
     assert [t.dtype for t in captured.saved() if t.numel() > 1] == [torch.bool]
 
 
+@pytest.mark.parametrize("order", [(1, 0, 2, 3), (3, 2, 1, 0), (0, 2, 3, 1)])
+def test_eager_masks_lie_in_memory_order(order: tuple[int, ...]) -> None:
+    x = torch.rand(2, 3, 4, 5).permute(order)
+    compiled = torch.compile(lambda x: F.dropout(x, 0.4), backend="fuseline", options={"rng": "eager"})
+    torch.manual_seed(7)
+    expected = F.dropout(x, 0.4)
+    torch.manual_seed(7)
+    assert torch.equal(compiled(x), expected)
+
+
 DRAWS: list[tuple[str, Callable[[Tensor], Tensor], float, float]] = [
     ("rand_like", torch.rand_like, 0.5, 12**-0.5),
     ("rand", lambda x: torch.rand(x.shape, dtype=x.dtype), 0.5, 12**-0.5),

@@ -142,6 +142,19 @@ def test_schedule_and_sizes_compile_nothing() -> None:
     assert len(optim._runners) == before
 
 
+def test_groups_whose_scalars_meet_compile_nothing() -> None:
+    """A warm-up from zero gives two groups one learning rate at first."""
+    params = [nn.Parameter(torch.randn(4)) for _ in range(4)]
+    optimizer = optim.AdamW([{"params": params[:2]}, {"params": params[2:]}])
+    optim._runners.clear()
+    for step in range(3):
+        give_gradients(step, params, twins(params, torch.float32))
+        for number, group in enumerate(optimizer.param_groups):
+            group["lr"] = step * 10.0**-number
+        optimizer.step()
+    assert len(optim._runners) == 1
+
+
 @pytest.mark.parametrize("count", [1, 30, 300])
 def test_launches(count: int) -> None:
     """A step is at most two launches, whatever the number of parameters, and torch computes none of it."""

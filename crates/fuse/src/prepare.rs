@@ -1,10 +1,14 @@
 //! Puts buffers where something needs one: operands of opaque nodes, written destinations, parts of a concat, and outputs
-//! that no strided view can show.
+//! that no strided view can show. Concats of many parts become concats of concats.
 
 use graph::{Graph, Node, NodeId, Op, OriginId, Type};
+use scalar::Sym;
 
 use crate::strides::strided;
 use crate::values::{is_compute, is_opaque};
+
+/// Most parts of a concat: each takes values of the one kernel that computes it.
+const MOST_PARTS: usize = 32;
 
 /// The graph with `Materialize` nodes inserted.
 pub fn prepare(graph: &Graph) -> Graph {
@@ -22,6 +26,9 @@ pub fn prepare(graph: &Graph) -> Graph {
                 node.args[k] = materialize(&mut out, node.args[k], node.origin);
             }
             seen.push(original);
+        }
+        if let Op::Concat(axis) = node.op {
+            group_parts(&mut out, &mut node, axis);
         }
         map.push(push(&mut out, node));
     }
@@ -53,6 +60,23 @@ fn needs_buffer(graph: &Graph, users: &[Vec<NodeId>], id: NodeId, k: usize, arg:
         }
         _ => false,
     }
+}
+
+/// Replaces the parts of a concat by concats of neighbours until there are few.
+fn group_parts(graph: &mut Graph, concat: &mut Node, axis: usize) {
+    while concat.args.len() > MOST_PARTS {
+        let groups: Vec<Vec<NodeId>> = concat.args.chunks(MOST_PARTS).map(<[NodeId]>::to_vec).collect();
+        concat.args = groups.iter().map(|parts| group(graph, parts, axis, concat.origin)).collect();
+    }
+}
+
+fn group(graph: &mut Graph, parts: &[NodeId], axis: usize, origin: OriginId) -> NodeId {
+    if let &[part] = parts {
+        return part;
+    }
+    let mut ty = graph.tensor(parts[0]).clone();
+    ty.shape[axis] = parts.iter().map(|&p| graph.shape(p)[axis].clone()).fold(Sym::ZERO, |sum, n| &sum + &n);
+    push(graph, Node { op: Op::Concat(axis), args: parts.iter().copied().collect(), ty: Type::Tensor(ty), origin })
 }
 
 fn push(graph: &mut Graph, node: Node) -> NodeId {

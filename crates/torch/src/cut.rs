@@ -35,8 +35,10 @@ pub fn cut(fx: &fx::Graph, refused: &BTreeSet<String>) -> Result<Program> {
 /// How a node is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Placement {
-    /// It comes from outside, or is an integer, which needs no computing.
+    /// It comes from outside, or is an integer made of sizes from there, which needs no computing.
     Given,
+    /// An integer that is made of what torch calls below a level give.
+    Known(usize),
     /// In the segment of a level.
     Segment(usize),
     /// By torch, after the segment of a level.
@@ -110,14 +112,16 @@ impl<'a> Cutter<'a> {
     fn ready(&self, node: &fx::Node) -> usize {
         let after = |&o: &Id| match self.placed[o] {
             Placement::Given => 0,
-            Placement::Segment(l) => l,
+            Placement::Known(l) | Placement::Segment(l) => l,
             Placement::Extern(l) => l + 1,
         };
         node.operands.iter().map(after).max().unwrap_or(0)
     }
 
     fn call(&mut self, id: Id, node: &'a fx::Node) -> Result<()> {
-        if matches!(node.value, Value::Int(_)) && !node.effect {
+        if fx::is_number(node) {
+            let level = self.ready(node);
+            self.placed[id] = if level == 0 { Placement::Given } else { Placement::Known(level) };
             return Ok(());
         }
         if fx::is_item(node) && self.placed[node.operands[0]] != Placement::Given {
@@ -362,7 +366,7 @@ impl<'a> Cutter<'a> {
             let before = match self.placed[reader] {
                 Placement::Segment(l) => l <= level,
                 Placement::Extern(l) => l < level,
-                Placement::Given => false,
+                Placement::Given | Placement::Known(_) => false,
             };
             if !before || reader > id {
                 return Ok(false);
@@ -389,7 +393,7 @@ impl<'a> Cutter<'a> {
     fn passed(&mut self, id: Id) -> Result<Passed> {
         match &self.fx.nodes[id].value {
             Value::None => Ok(Passed::None),
-            Value::Int(size) if self.placed[id] == Placement::Given => {
+            Value::Int(size) if matches!(self.placed[id], Placement::Given | Placement::Known(_)) => {
                 Ok(size.known().map_or(Passed::Object(id), |s| Passed::Int(s.clone())))
             }
             Value::Tensor(_) => {
@@ -406,12 +410,22 @@ impl<'a> Cutter<'a> {
         }
     }
 
+    /// A value as a result: a view of another one is a tensor of its own, also if it shows all of that.
+    fn result(&mut self, id: Id) -> Result<Passed> {
+        let (node, index) = self.source(id, 0);
+        let mut passed = self.passed(id)?;
+        if let Passed::Tensor(shown) = &mut passed {
+            shown.whole &= shown.base == Base { node, index };
+        }
+        Ok(passed)
+    }
+
     fn finish(mut self, output: &fx::Node) -> Result<Program> {
         let Some(Arg::List(list)) = output.args.get("results") else {
             return Err(Error::invalid("the FX output has no list of results"));
         };
         let result = |arg: &Arg| match arg {
-            Arg::Node(id) => self.passed(*id),
+            Arg::Node(id) => self.result(*id),
             Arg::Int(n) => Ok(Passed::Int(Sym::from(*n))),
             Arg::None => Ok(Passed::None),
             other => Err(Error::invalid(format!("FX result {other:?}"))),

@@ -228,6 +228,11 @@ impl Value {
     }
 }
 
+/// Whether a node is an integer that follows from sizes and other integers; reading one from a tensor is a call of torch.
+pub(crate) fn is_number(node: &Node) -> bool {
+    matches!(node.value, Value::Int(_)) && !node.effect && node.target != "aten._local_scalar_dense.default"
+}
+
 /// Whether a node picks one of several results of another; torch itself picks a result that is several.
 pub(crate) fn is_item(node: &Node) -> bool {
     node.target == "operator.getitem" && !matches!(node.value, Value::List(_))

@@ -15,14 +15,18 @@ pub(crate) fn written(fx: &fx::Graph) -> BTreeSet<u64> {
 /// The level before which no node needs a node: 0 for what is not made of arguments alone. Nodes that have a lowering are taken to
 /// be lowered; levels are those of [`crate::cut`].
 pub(crate) fn needed(fx: &fx::Graph, refused: &BTreeSet<String>, written: &BTreeSet<u64>) -> Vec<usize> {
-    let lowered = |n: &fx::Node| !n.effect && !refused.contains(&n.target) && (aten::is_lowered(&n.target) || fx::is_item(n));
+    let has_lowering = |n: &fx::Node| !refused.contains(&n.target) && aten::is_lowered(&n.target);
+    let lowered = |n: &fx::Node| !n.effect && (has_lowering(n) || fx::is_item(n) || fx::is_number(n));
     let (mut ready, mut free): (Vec<usize>, Vec<bool>) = (Vec::new(), Vec::new());
     for node in &fx.nodes {
         let after = |&o: &fx::Id| ready[o] + usize::from(fx.nodes[o].kind == Kind::Call && !lowered(&fx.nodes[o]));
         ready.push(node.operands.iter().map(after).max().unwrap_or(0));
         free.push(match node.kind {
             Kind::Input => node.value.tensors().into_iter().all(|t| !written.contains(&t.storage)),
-            Kind::Call => matches!(node.value, Value::Int(_)) || lowered(node) && node.operands.iter().all(|&o| free[o]),
+            Kind::Call => {
+                let counts = |&&o: &&fx::Id| !fx::is_number(node) || matches!(fx.nodes[o].value, Value::Int(_));
+                lowered(node) && node.operands.iter().filter(counts).all(|&o| free[o])
+            }
             Kind::Attribute | Kind::Output => false,
         });
     }

@@ -13,7 +13,7 @@ from torch._ops import OpOverload
 
 from . import _activation, _batch_norm, _conv, _core, _dropout, _index, _loss, _norm, _order, _softmax, _strides
 
-VERSION = 7
+VERSION = 8
 """Part of every cache key: raise it with any change of what the table gives."""
 
 

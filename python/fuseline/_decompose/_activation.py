@@ -73,6 +73,11 @@ def _gelu_tanh_slope(x: Tensor) -> Tensor:
     return fma(left * fma(t, t, 1.0, sign=-1), inner_slope, 0.5 * (1 + t))
 
 
+def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
+    """elu of x/alpha, times alpha."""
+    return aten.elu(x, alpha, 1.0, 1.0 / alpha) if alpha else NotImplemented
+
+
 @rounds_once
 def elu_backward(grad: Tensor, alpha: float, scale: float, input_scale: float, is_result: bool, y: Tensor) -> Tensor:
     """g times the derivative of scale · (x > 0 ? x : alpha·(e^(x·input_scale) − 1)), from x or from the result."""
@@ -81,7 +86,7 @@ def elu_backward(grad: Tensor, alpha: float, scale: float, input_scale: float, i
         below = grad * input_scale * (y + bound)
     else:
         below = grad * input_scale * bound * (y * input_scale).exp()
-    return torch.where(y <= 0, below, grad * scale)
+    return torch.where(y > 0, grad * scale, below)
 
 
 @rounds_once
@@ -89,6 +94,17 @@ def hardsigmoid_backward(grad: Tensor, x: Tensor) -> Tensor:
     """g/6 strictly between −3 and 3, else 0; eager's sixth is a float32 for every dtype."""
     sixth = torch.full((), 1 / 6, dtype=torch.float32, device=x.device).to(x.dtype)
     return torch.where((x > -3) & (x < 3), grad * sixth, 0.0)
+
+
+@rounds_once
+def hardswish_backward(grad: Tensor, x: Tensor) -> Tensor:
+    """g · (x/3 + 1/2) strictly between −3 and 3, else 0 or g; NaN at NaN."""
+    return torch.where(x <= -3, 0.0, torch.where(x >= 3, grad, grad * (x / 3 + 0.5)))
+
+
+def hardtanh_backward(grad: Tensor, x: Tensor, min_val: float, max_val: float) -> Tensor:
+    """g strictly between the bounds, else 0, as at NaN."""
+    return torch.where((x > min_val) & (x < max_val), grad, 0.0)
 
 
 @rounds_once
@@ -119,8 +135,11 @@ TABLE = {
     aten.tanh_backward.default: tanh_backward,
     aten.gelu.default: gelu,
     aten.gelu_backward.default: gelu_backward,
+    aten.celu.default: celu,
     aten.elu_backward.default: elu_backward,
     aten.hardsigmoid_backward.default: hardsigmoid_backward,
+    aten.hardswish_backward.default: hardswish_backward,
+    aten.hardtanh_backward.default: hardtanh_backward,
     aten.glu_backward.default: glu_backward,
     aten.lerp.Scalar: lerp,
     aten.lerp.Tensor: lerp,

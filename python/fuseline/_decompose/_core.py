@@ -11,9 +11,9 @@ _NAMES = """
 _chunk_cat _euclidean_dist.default _fused_rms_norm _fused_rms_norm_backward _prelu_kernel _prelu_kernel_backward
 _reshape_alias _safe_softmax _unsafe_index _unsafe_index_put _unsafe_masked_index _unsafe_view
 _weight_norm_interface addcdiv affine_grid_generator alias_copy all aminmax arange.default arange.start
-binary_cross_entropy_with_logits block_diag celu channel_shuffle col2im
+binary_cross_entropy_with_logits block_diag channel_shuffle col2im
 count_nonzero deg2rad detach diag_embed diagonal_backward diagonal_copy empty_like expand_as expand_copy eye
-fill floor_divide glu hardshrink hardsigmoid hardswish hardswish_backward hardtanh_backward heaviside
+fill floor_divide glu hardshrink hardsigmoid hardswish heaviside
 im2col index_copy.default isin isneginf isposinf l1_loss
 leaky_relu_backward linalg_vector_norm log_sigmoid_backward log_sigmoid_forward logaddexp logit_backward
 logsumexp.default masked_fill max_unpool2d max_unpool3d mish mish_backward multi_margin_loss

@@ -6,6 +6,7 @@ which draws the numbers that eager's does.
 
 import torch
 from torch import Tensor
+from torch._prims_common import compute_elementwise_output_logical_to_physical_perm
 
 aten = torch.ops.aten
 
@@ -17,8 +18,17 @@ def native_dropout(x: Tensor, p: float, train: bool | None) -> tuple[Tensor, Ten
     mask = torch.empty_like(x, dtype=torch.bool)
     if p == 1:
         return x * 0, torch.zeros_like(mask)
-    mask = aten.bernoulli.p(mask, 1 - p)
+    mask = _drawn(mask, 1 - p)
     return x * (mask.to(x.dtype) / (1 - p)), mask
+
+
+def _drawn(mask: Tensor, p: float) -> Tensor:
+    """`mask` with probability `p` of being True, drawn in the order of its memory as eager draws it in place."""
+    if mask.is_contiguous():
+        return aten.bernoulli.p(mask, p)
+    order = list(compute_elementwise_output_logical_to_physical_perm(mask)[0])
+    drawn = aten.bernoulli.p(mask.permute(order), p)
+    return drawn.permute([order.index(d) for d in range(mask.dim())])
 
 
 def native_dropout_backward(grad: Tensor, mask: Tensor, scale: float) -> Tensor:

@@ -75,6 +75,8 @@ def _layer_norm_input_grad(
     """rstd·g·w + b·x + c with b and c from the row sums of g·w and g·w·x, as eager's kernel has it."""
     scaled = grad if weight is None else grad * wide(weight)
     count = math.prod(x.shape[d] for d in dims)
+    if count == 0:
+        return torch.zeros_like(scaled)
     total = scaled.sum(dims, keepdim=True)
     dot = (scaled * x).sum(dims, keepdim=True)
     slope = (total * mean - dot) * rstd * rstd * rstd * (1 / count)

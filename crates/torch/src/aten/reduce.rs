@@ -12,8 +12,8 @@ pub(super) fn lookup(target: &str) -> Option<Lower> {
         "aten.sum.default" | "aten.sum.dim_IntList" => |c| converted(c, compose::sum),
         "aten.prod.default" | "aten.prod.dim_int" => |c| converted(c, compose::prod),
         "aten.mean.default" | "aten.mean.dim" => mean,
-        "aten.amax.default" | "aten.max.default" => |c| plain(c, compose::max),
-        "aten.amin.default" | "aten.min.default" => |c| plain(c, compose::min),
+        "aten.amax.default" | "aten.max.default" => |c| of_something(c, compose::max),
+        "aten.amin.default" | "aten.min.default" => |c| of_something(c, compose::min),
         "aten.any.default" | "aten.any.dim" | "aten.any.dims" => |c| truth(c, compose::any),
         "aten.all.default" | "aten.all.dim" | "aten.all.dims" => |c| truth(c, compose::all),
         "aten.max.dim" => |c| extremum(c, Combiner::ArgMax),
@@ -35,6 +35,22 @@ fn plain(c: &mut Ctx<'_>, reduce: Reduce) -> Result<Vec<NodeId>> {
     let x = c.tensor("self")?;
     let (axes, keep) = (c.axes(x, "dim")?, c.flag("keepdim")?);
     Ok(vec![reduce(c.b, x, &axes, keep)?])
+}
+
+/// As [`plain`], of at least one element.
+fn of_something(c: &mut Ctx<'_>, reduce: Reduce) -> Result<Vec<NodeId>> {
+    let x = c.tensor("self")?;
+    let axes = c.axes(x, "dim")?;
+    refuse_nothing(c, x, &axes)?;
+    plain(c, reduce)
+}
+
+/// Refuses axes without elements: torch raises an error of its own.
+fn refuse_nothing(c: &Ctx<'_>, x: NodeId, axes: &[usize]) -> Result<()> {
+    if axes.iter().any(|&a| c.b.shape(x)[a].is_zero()) {
+        return Err(c.unsupported("the extremum of nothing"));
+    }
+    Ok(())
 }
 
 /// Elements in the result's dtype, then reduced.
@@ -72,6 +88,7 @@ fn along(c: &mut Ctx<'_>, x: NodeId, axis: Option<usize>, combiner: Combiner) ->
 fn extremum(c: &mut Ctx<'_>, combiner: Combiner) -> Result<Vec<NodeId>> {
     let x = c.tensor("self")?;
     let axis = c.axis(x, c.int("dim")?)?;
+    refuse_nothing(c, x, axis.as_slice())?;
     let both = along(c, x, axis, combiner)?;
     let shapes = c.results().into_iter().map(|t| c.shape_of(t)).collect::<Result<Vec<_>>>()?;
     both.into_iter().zip(&shapes).map(|(y, shape)| c.reshape(y, shape)).collect()
@@ -82,9 +99,11 @@ fn position(c: &mut Ctx<'_>, combiner: Combiner) -> Result<Vec<NodeId>> {
     let (x, out) = (c.tensor("self")?, c.shape()?);
     let [_, index] = if c.has("dim") {
         let axis = c.axis(x, c.int("dim")?)?;
+        refuse_nothing(c, x, axis.as_slice())?;
         along(c, x, axis, combiner)?
     } else {
         let flat = c.b.reshape(x, [Sym::product(c.b.shape(x).clone())])?;
+        refuse_nothing(c, flat, &[0])?;
         along(c, flat, Some(0), combiner)?
     };
     Ok(vec![c.reshape(index, &out)?])

@@ -29,14 +29,14 @@ fn leaky_relu(c: &mut Ctx<'_>, x: NodeId) -> Result<NodeId> {
     c.b.map(S::Select, &[positive, x, bent])
 }
 
-/// scale · (x where x > 0, else alpha · (e^(input_scale · x) − 1)).
+/// scale · (alpha · (e^(input_scale · x) − 1) where x < 0, else x).
 fn elu(c: &mut Ctx<'_>, x: NodeId) -> Result<NodeId> {
     let (alpha, scale, input_scale) = (c.float("alpha")?, c.float("scale")?, c.float("input_scale")?);
     let below = if c.b.dtype(x) == DType::F64 { alpha * scale } else { f64::from(alpha as f32 * scale as f32) };
-    let positive = with(c, S::Gt, x, 0.0)?;
+    let negative = with(c, S::Lt, x, 0.0)?;
     let inner = with(c, S::Mul, x, input_scale)?;
     let bent = c.b.map(S::Expm1, &[inner])?;
     let bent = with(c, S::Mul, bent, below)?;
     let straight = with(c, S::Mul, x, scale)?;
-    c.b.map(S::Select, &[positive, straight, bent])
+    c.b.map(S::Select, &[negative, bent, straight])
 }

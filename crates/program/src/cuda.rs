@@ -141,8 +141,13 @@ impl fmt::Display for CudaProgram {
             match step {
                 CudaStep::Launch(l) => {
                     let clusters = if l.cluster > 1 { format!(" in clusters of {}", l.cluster) } else { String::new() };
+                    let shared = if l.shared > 0 { format!(" with {} bytes shared", l.shared) } else { String::new() };
                     let (grid, threads) = (l.grid, l.threads);
-                    writeln!(f, "launch {} <{grid} x {threads}>{clusters} args {:?} numbers {:?}", l.entry, l.args, l.numbers)?;
+                    writeln!(
+                        f,
+                        "launch {} <{grid} x {threads}>{clusters}{shared} args {:?} numbers {:?}",
+                        l.entry, l.args, l.numbers
+                    )?;
                 }
                 CudaStep::Product(p) => writeln!(f, "{p}")?,
             }

@@ -26,6 +26,7 @@ Sum<float> y2[V];
 UNROLL for (int j = 0; j < V; ++j) y2[j] = Sum<float>::none();
 const int low = a2 * 16, high = least_of<int>(low + 16, 4096);
 const int steps = (high - low) * 1;
+int turn = 0;
 _Pragma("unroll 4") for (int step = 0; step < steps; step += 8) {
 int now = step + r; const bool live = now < steps; if (!live) now = 0;
 int a1 = (low + now / 1);
@@ -36,7 +37,7 @@ float v1[V]; LANES(j) v1[j] = (float)v0[j];
 { {
 if (live) LANES(j) y2[j].add(v1[j]);
 } }
-}
+turn ^= 1; }
 LANES(j) y2[j] = across_strided<8, 32, 256>(y2[j], scratch);
 if (r == 0) {
 LANES(j) p2[((a0 + j) + a2 * 1024)] = Down<float>::of(y2[j].a);

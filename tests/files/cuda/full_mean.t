@@ -17,26 +17,24 @@ const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p2 = (float*)w[1];
 constexpr int V = 4;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 8]; };
-__shared__ Scratch scratch[1];
+__shared__ Sum<float> m0[2 * 8];
 const int x = 0, g = (int)threadIdx.x % 1, r = (int)threadIdx.x / 1;
 int a2 = (u32)block / (u32)1;
 int q = (int)((u32)block % (u32)1) * 1 + x;
 Sum<float> y1;
 y1 = Sum<float>::none();
-const int low = a2 * 1024, high = least_of<int>(low + 1024, 1048576);
-const int steps = (high - low) * 1;
-_Pragma("unroll 4") for (int step = 0; step < steps; step += 256) {
-int now = step + r; const bool live = now < steps; if (!live) now = 0;
-int a1 = (low + now / 1) * V;
+int turn = 0;
+_Pragma("unroll 4") for (int step = a2 * 256; step < 1048576; step += 256 * 1024) {
+int now = step + r; const bool live = now < 1048576; if (!live) now = 0;
+int a1 = now * V;
 Vec<float, V> r0;
 r0 = load<float, V>(p0, (a1));
 float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
 { {
 if (live) add_all<V>(y1, v0);
 } }
-}
-y1 = across<256, 256>(y1, scratch);
+turn ^= 1; }
+y1 = across<256, 256>(y1, m0 + turn * 8);
 if (r == 0) {
 p2[(a2)] = Down<float>::of(y1.a);
 }
@@ -47,8 +45,7 @@ const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p2 = (float*)w[0];
 float* p1 = (float*)w[1];
 constexpr int V = 4;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 2]; };
-__shared__ Scratch scratch[1];
+__shared__ Sum<float> m0[1 * 2];
 const int x = (int)threadIdx.x / 64, g = (int)threadIdx.x % 64, r = 0;
 int q = (int)block * 1 + x;
 Sum<float> y1;
@@ -57,7 +54,7 @@ _Pragma("unroll 4") for (int k = g; k < 256; k += 64) { {
 int a2 = k * V;
 LANES(j) { Sum<float> o; o.a = up(p2[((a2 + j))]); y1.merge(o); }
 } }
-y1 = across<64, 64>(y1, scratch);
+y1 = across<64, 64>(y1, m0);
 float v1a = (float)y1.a;
 float v3 = (v1a * 2.3841858e-7f);
 if (g == 0) p1[(0)] = Down<float>::of(v3);

@@ -29,6 +29,7 @@ Sum<int> y2[V];
 UNROLL for (int j = 0; j < V; ++j) y2[j] = Sum<int>::none();
 const int low = a3 * 16, high = least_of<int>(low + 16, 96);
 const int steps = (high - low) * 1;
+int turn = 0;
 _Pragma("unroll 4") for (int step = 0; step < steps; step += 8) {
 int now = step + r; const bool live = now < steps; if (!live) now = 0;
 int a2 = (low + now / 1);
@@ -41,7 +42,7 @@ int v1[V]; LANES(j) v1[j] = up(r1.x[j]);
 { {
 if (live) LANES(j) y2[j].add((int)(((int)v0) * ((int)v1[j])));
 } }
-}
+turn ^= 1; }
 LANES(j) y2[j] = across_strided<8, 32, 256>(y2[j], scratch);
 if (r == 0) {
 LANES(j) p3[(a0 * 128 + (a1 + j) + a3 * 8192)] = Down<int>::of(y2[j].a);

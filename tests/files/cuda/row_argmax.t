@@ -18,8 +18,7 @@ float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];
 i64* p2 = (i64*)w[2];
 constexpr int V = 4;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(ArgMax<float>) * 4]; };
-__shared__ Scratch scratch[1];
+__shared__ ArgMax<float> m0[1 * 4];
 const int x = (int)threadIdx.x / 64, g = (int)threadIdx.x % 64, r = 0;
 int q = (int)block * 2 + x;
 int a0 = q;
@@ -33,7 +32,7 @@ float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
 i64 v1[V]; LANES(j) v1[j] = ((a1 + j));
 LANES(j) y2.add(v0[j], v1[j]);
 } }
-y2 = across<64, 128>(y2, scratch);
+y2 = across<64, 128>(y2, m0);
 float v2a = (float)y2.a;
 i64 v2b = (i64)y2.b;
 if (g == 0) p1[(a0)] = Down<float>::of(v2a);

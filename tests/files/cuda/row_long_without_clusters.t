@@ -26,8 +26,7 @@ const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 bf16* p0 = (bf16*)w[0];
 bf16* p1 = (bf16*)w[1];
 constexpr int V = 8;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(Softmax<float>) * 32]; };
-__shared__ Scratch scratch[1];
+__shared__ Softmax<float> m0[1 * 32];
 const int x = (int)threadIdx.x / 1024, g = (int)threadIdx.x % 1024, r = 0;
 int q = (int)block * 1 + x;
 int a0 = q;
@@ -41,7 +40,7 @@ float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
 float v1[V]; LANES(j) v1[j] = (float)v0[j];
 add_all<V>(y2, v1);
 } }
-y2 = across<1024, 1024>(y2, scratch);
+y2 = across<1024, 1024>(y2, m0);
 float v2a = (float)y2.a;
 float v2b = below_greatest(y2);
 _Pragma("unroll 4") for (int k = g; k < 8192; k += 1024) { {
@@ -53,8 +52,8 @@ float v1[V]; LANES(j) v1[j] = (float)v0[j];
 float v3[V]; LANES(j) v3[j] = (v1[j] - v2a);
 float v4[V]; LANES(j) v4[j] = s_exp(v3[j]);
 float v6[V]; quotients(v6, v4, divisor(v2b));
-const Vec<bf16, V> s1_865 = packed<bf16>(v6);
-store<bf16, V>(p1, (a0 * 65536 + a1), s1_865);
+const Vec<bf16, V> s1_860 = packed<bf16>(v6);
+store<bf16, V>(p1, (a0 * 65536 + a1), s1_860);
 } }
 }
 launch k_cast_f32_max_sub_exp_and_3 <64 x 1024> args [0, 1] numbers []

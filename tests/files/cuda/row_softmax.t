@@ -22,8 +22,7 @@ const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];
 constexpr int V = 4;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(Softmax<float>) * 4]; };
-__shared__ Scratch scratch[1];
+__shared__ Softmax<float> m0[1 * 4];
 const int x = (int)threadIdx.x / 64, g = (int)threadIdx.x % 64, r = 0;
 int q = (int)block * 2 + x;
 int a0 = q;
@@ -36,20 +35,22 @@ Softmax<float> y1;
 y1 = Softmax<float>::none();
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
-float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
+const Vec<float, V> r0 = h0[i];
+float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
 add_all<V>(y1, v0);
 } }
-y1 = across<64, 128>(y1, scratch);
+y1 = across<64, 128>(y1, m0);
 float v1a = (float)y1.a;
 float v1b = below_greatest(y1);
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
-float v0[V]; LANES(j) v0[j] = up(h0[i].x[j]);
+const Vec<float, V> r0 = h0[i];
+float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
 float v2[V]; LANES(j) v2[j] = (v0[j] - v1a);
 float v3[V]; LANES(j) v3[j] = s_exp(v2[j]);
 float v5[V]; quotients(v5, v3, divisor(v1b));
-const Vec<float, V> s1_816 = packed<float>(v5);
-store<float, V>(p1, (a0 * 1024 + a1), s1_816);
+const Vec<float, V> s1_869 = packed<float>(v5);
+store<float, V>(p1, (a0 * 1024 + a1), s1_869);
 } }
 }
 launch k_max_sub_exp_sum_and_1 <128 x 128> args [0, 1] numbers []

@@ -24,6 +24,7 @@ int q = (int)((u32)block % (u32)1) * 64 + x;
 int a1 = q;
 const int low = a2 * 256, high = least_of<int>(low + 256, 256);
 const int steps = (high - low) * 1;
+int turn = 0;
 _Pragma("unroll 4") for (int step = 0; step < steps; step += 1) {
 const int now = step;
 int a0 = (low + now / 1);
@@ -35,6 +36,6 @@ Vec<float, 1> r2;
 r2 = load<float, 1>(p1, (a0 * 64 + a1));
 float v2 = up(r2.x[0]);
 p2[(a1 + v1 * 64)] = Down<float>::of((up(p2[(a1 + v1 * 64)]) + v2));
-}
+turn ^= 1; }
 }
 launch k_index_add <1 x 64> args [0, 1, 2] numbers []

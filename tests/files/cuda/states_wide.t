@@ -43,6 +43,7 @@ Welford<double> y4[V];
 UNROLL for (int j = 0; j < V; ++j) y4[j] = Welford<double>::none();
 const int low = a2 * 16, high = least_of<int>(low + 16, 64);
 const int steps = (high - low) * 1;
+int turn = 0;
 _Pragma("unroll 4") for (int step = 0; step < steps; step += 8) {
 int now = step + r; const bool live = now < steps; if (!live) now = 0;
 int a1 = (low + now / 1);
@@ -56,7 +57,7 @@ double v3[V]; LANES(j) v3[j] = up(r3.x[j]);
 if (live) LANES(j) y1[j].add(v0[j]);
 if (live) LANES(j) y4[j].add(v3[j]);
 } }
-}
+turn ^= 1; }
 LANES(j) y1[j] = across_strided<8, 32, 256>(y1[j], scratch);
 if (r == 0) {
 LANES(j) p3[((a0 + j) + a2 * 4096)] = Down<double>::of(y1[j].a);

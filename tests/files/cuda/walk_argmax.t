@@ -14,8 +14,8 @@ k0_sum_mul_argmax
   p0: x f32[1572864] Read
   p1: %4 f32[1572864] Write
   p2: %6 i64[768] Write
-  p3: partial3 f32[262656] ReadWrite
-  p4: partial4 i64[262656] ReadWrite
+  p3: partial3 f32[196608] ReadWrite
+  p4: partial4 i64[196608] ReadWrite
 struct k_sum_mul_argmax_words { u64 w[5]; };
 extern "C" __global__ void __launch_bounds__(256) k_sum_mul_argmax(const __grid_constant__ k_sum_mul_argmax_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[4]; const u32 block = blockIdx.x;
@@ -24,55 +24,56 @@ float* p1 = (float*)w[1];
 float* p3 = (float*)w[2];
 i64* p4 = (i64*)w[3];
 constexpr int V = 4;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(ArgMax<float>) * 256 * at_once<ArgMax<float>, 256, V>()]; char s1[sizeof(Sum<float>) * 8]; };
+union alignas(16) Scratch { char one[16]; char s0[sizeof(ArgMax<float>) * 256 * at_once<ArgMax<float>, 256, V>()]; };
 __shared__ Scratch scratch[1];
+__shared__ Sum<float> m0[2 * 8];
 const int x = 0, g = (int)threadIdx.x % 64, r = (int)threadIdx.x / 64;
 int a2 = (u32)block / (u32)1;
 int q = (int)((u32)block % (u32)1) * 1 + x;
 ArgMax<float> y4[3][V];
 UNROLL for (int i = 0; i < 3; ++i) UNROLL for (int j = 0; j < V; ++j) y4[i][j] = ArgMax<float>::none();
-const int low = a2 * 6, high = least_of<int>(low + 6, 2048);
+const int low = a2 * 8, high = least_of<int>(low + 8, 2048);
 const int steps = (high - low) * 1;
-Vec<float, V> c0[3];
-Vec<float, V> h0[3];
 { const int first = r < steps ? r : 0;
 int a0 = (low + first / 1);
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
-h0[i] = load<float, V>(p0, (a0 * 768 + a1));
+copy_ahead(slot<float, V>(0, i * 256 + (int)threadIdx.x), p0, (a0 * 768 + a1));
 } }
-}
+copies_begun(); }
+int turn = 0;
 for (int step = 0; step < steps; step += 4) {
 int now = step + r; const bool live = now < steps; if (!live) now = 0;
-UNROLL for (int i = 0; i < 3; ++i) c0[i] = h0[i];
-{ const int next = step + 4 + r < steps ? step + 4 + r : now;
+if (const int next = step + 4 + r; next < steps) {
 int a0 = (low + next / 1);
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
-h0[i] = load<float, V>(p0, (a0 * 768 + a1));
+copy_ahead(slot<float, V>(0 + (turn ^ 1) * 12288, i * 256 + (int)threadIdx.x), p0, (a0 * 768 + a1));
 } }
 }
+copies_begun(); copies_done<1>();
 int a0 = (low + now / 1);
 i64 v3 = (a0);
 Sum<float> y1;
 y1 = Sum<float>::none();
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
-float v0[V]; LANES(j) v0[j] = up(c0[i].x[j]);
+const Vec<float, V> r0 = *slot<float, V>(0 + (turn) * 12288, i * 256 + (int)threadIdx.x);
+float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
 add_all<V>(y1, v0);
 if (live) LANES(j) y4[i][j].add(v0[j], v3);
 } }
-y1 = across<64, 256>(y1, scratch);
+y1 = across<64, 256>(y1, m0 + turn * 8);
 float v1a = (float)y1.a;
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
-float v0[V]; LANES(j) v0[j] = up(c0[i].x[j]);
+const Vec<float, V> r0 = *slot<float, V>(0 + (turn) * 12288, i * 256 + (int)threadIdx.x);
+float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
 float v2[V]; LANES(j) v2[j] = (v0[j] * v1a);
-const Vec<float, V> s1_1507 = packed<float>(v2);
-if (live) store<float, V>(p1, (a0 * 768 + a1), s1_1507);
+const Vec<float, V> s1_1739 = packed<float>(v2);
+if (live) store<float, V>(p1, (a0 * 768 + a1), s1_1739);
 } }
-}
-__syncthreads();
+turn ^= 1; }
 UNROLL for (int i = 0; i < 3; ++i) across_walkers<4, 64, 256>(y4[i], scratch);
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
@@ -94,7 +95,7 @@ int q = (int)block * 32 + x;
 int a1 = q;
 ArgMax<float> y4;
 y4 = ArgMax<float>::none();
-_Pragma("unroll 4") for (int k = g; k < 342; k += 32) { {
+_Pragma("unroll 4") for (int k = g; k < 256; k += 32) { {
 int a2 = k;
 { ArgMax<float> o; o.a = up(p3[(a1 + a2 * 768)]); o.b = up(p4[(a1 + a2 * 768)]); y4.merge(o); }
 } }
@@ -103,5 +104,5 @@ float v4a = (float)y4.a;
 i64 v4b = (i64)y4.b;
 if (g == 0) p2[(a1)] = Down<i64>::of(v4b);
 }
-launch k_sum_mul_argmax <342 x 256> args [0, 1, 3, 4] numbers []
+launch k_sum_mul_argmax <256 x 256> with 24576 bytes shared args [0, 1, 3, 4] numbers []
 launch k_sum_mul_argmax_finish <24 x 1024> args [3, 4, 2] numbers []

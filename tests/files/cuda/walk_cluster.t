@@ -1,15 +1,15 @@
 test cuda
 # rows too long for the accumulators of one block's threads: a cluster walks
-func layer_norm_backward(x: f32[2048, 16384], dy: f32[2048, 16384], w: f32[16384], rstd: f32[2048, 1]) -> (dx, dw, db) {
-  %r = view.expand %rstd [2048, 16384]
+func layer_norm_backward(x: f32[2048, 32768], dy: f32[2048, 32768], w: f32[32768], rstd: f32[2048, 1]) -> (dx, dw, db) {
+  %r = view.expand %rstd [2048, 32768]
   %n = mul %x, %r
-  %w1 = view.reshape %w [1, 16384]
-  %w2 = view.expand %w1 [2048, 16384]
+  %w1 = view.reshape %w [1, 32768]
+  %w2 = view.expand %w1 [2048, 32768]
   %g = mul %dy, %w2
   %gn = mul %g, %n
   %s = reduce.sum %gn [1]
   %s1 = view.reshape %s [2048, 1]
-  %s2 = view.expand %s1 [2048, 16384]
+  %s2 = view.expand %s1 [2048, 32768]
   %ns = mul %n, %s2
   %d = sub %g, %ns
   %dx = mul %d, %r
@@ -21,14 +21,14 @@ func layer_norm_backward(x: f32[2048, 16384], dy: f32[2048, 16384], w: f32[16384
 ----
 k0_mul_sum_sub
   p0: rstd f32[2048] Read
-  p1: dy f32[33554432] Read
-  p2: w f32[16384] Read
-  p3: x f32[33554432] Read
-  p4: %15 f32[33554432] Write
-  p5: %17 f32[16384] Write
-  p6: %18 f32[16384] Write
-  p7: partial7 f32[2097152] ReadWrite
-  p8: partial8 f32[2097152] ReadWrite
+  p1: dy f32[67108864] Read
+  p2: w f32[32768] Read
+  p3: x f32[67108864] Read
+  p4: %15 f32[67108864] Write
+  p5: %17 f32[32768] Write
+  p6: %18 f32[32768] Write
+  p7: partial7 f32[1081344] ReadWrite
+  p8: partial8 f32[1081344] ReadWrite
 struct k_mul_sum_sub_words { u64 w[8]; };
 extern "C" __global__ void __launch_bounds__(256) k_mul_sum_sub(const __grid_constant__ k_mul_sum_sub_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[7]; const u32 block = blockIdx.x;
@@ -40,65 +40,65 @@ float* p4 = (float*)w[4];
 float* p7 = (float*)w[5];
 float* p8 = (float*)w[6];
 constexpr int V = 4;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 8]; };
-__shared__ Scratch scratch[1];
-const int x = 0, g = (int)(block % 4) * 256 + (int)threadIdx.x, r = 0;
-int a2 = (u32)(block / 4) / (u32)1;
-int q = (int)((u32)(block / 4) % (u32)1) * 1 + x;
+__shared__ Sum<float> m0[2 * 64];
+__shared__ u64 b0[2];
+if (threadIdx.x == 0) for (int i = 0; i < 2; ++i) meeting_begun(b0 + i, 64 * sizeof(Sum<float>));
+cluster_arrive();
+const int x = 0, g = (int)(block % 8) * 256 + (int)threadIdx.x, r = 0;
+int a2 = (u32)(block / 8) / (u32)1;
+int q = (int)((u32)(block / 8) % (u32)1) * 1 + x;
 Sum<float> y12[4][V];
 UNROLL for (int i = 0; i < 4; ++i) UNROLL for (int j = 0; j < V; ++j) y12[i][j] = Sum<float>::none();
 Sum<float> y13[4][V];
 UNROLL for (int i = 0; i < 4; ++i) UNROLL for (int j = 0; j < V; ++j) y13[i][j] = Sum<float>::none();
-const int low = a2 * 16, high = least_of<int>(low + 16, 2048);
+const int low = a2 * 63, high = least_of<int>(low + 63, 2048);
 const int steps = (high - low) * 1;
 Vec<float, V> c2[4];
-UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
 c2[i] = load<float, V>(p2, (a1));
 } }
-Vec<float, 1> c0;
-Vec<float, V> c1[4];
-Vec<float, V> c4[4];
-Vec<float, 1> h0;
-Vec<float, V> h1[4];
-Vec<float, V> h4[4];
 { const int first = r < steps ? r : 0;
 int a0 = (low + first / 1);
 { {
-h0 = load<float, 1>(p0, (a0));
+copy_ahead(slot<float, 1>(0, (int)threadIdx.x), p0, (a0));
 } }
-UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
-h1[i] = load<float, V>(p1, (a0 * 16384 + a1));
-h4[i] = load<float, V>(p3, (a0 * 16384 + a1));
+copy_ahead(slot<float, V>(2048, i * 256 + (int)threadIdx.x), p1, (a0 * 32768 + a1));
+copy_ahead(slot<float, V>(34816, i * 256 + (int)threadIdx.x), p3, (a0 * 32768 + a1));
 } }
-}
+copies_begun(); }
+int turn = 0;
+cluster_wait();
 for (int step = 0; step < steps; step += 1) {
 const int now = step;
-c0 = h0;
-UNROLL for (int i = 0; i < 4; ++i) c1[i] = h1[i];
-UNROLL for (int i = 0; i < 4; ++i) c4[i] = h4[i];
-{ const int next = step + 1 + r < steps ? step + 1 + r : now;
+if (const int next = step + 1 + r; next < steps) {
 int a0 = (low + next / 1);
 { {
-h0 = load<float, 1>(p0, (a0));
+copy_ahead(slot<float, 1>(0 + (turn ^ 1) * 1024, (int)threadIdx.x), p0, (a0));
 } }
-UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
-h1[i] = load<float, V>(p1, (a0 * 16384 + a1));
-h4[i] = load<float, V>(p3, (a0 * 16384 + a1));
+copy_ahead(slot<float, V>(2048 + (turn ^ 1) * 16384, i * 256 + (int)threadIdx.x), p1, (a0 * 32768 + a1));
+copy_ahead(slot<float, V>(34816 + (turn ^ 1) * 16384, i * 256 + (int)threadIdx.x), p3, (a0 * 32768 + a1));
 } }
 }
+copies_begun(); copies_done<1>();
 int a0 = (low + now / 1);
-float v0 = up(c0.x[0]);
+const Vec<float, 1> r0 = *slot<float, 1>(0 + (turn) * 1024, (int)threadIdx.x);
+float v0 = up(r0.x[0]);
 Sum<float> y7;
 y7 = Sum<float>::none();
-UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
-float v4[V]; LANES(j) v4[j] = up(c4[i].x[j]);
+const Vec<float, V> r4 = *slot<float, V>(34816 + (turn) * 16384, i * 256 + (int)threadIdx.x);
+float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
 float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
-float v1[V]; LANES(j) v1[j] = up(c1[i].x[j]);
-float v2[V]; LANES(j) v2[j] = up(c2[i].x[j]);
+const Vec<float, V> r1 = *slot<float, V>(2048 + (turn) * 16384, i * 256 + (int)threadIdx.x);
+float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+const Vec<float, V> r2 = c2[i];
+float v2[V]; LANES(j) v2[j] = up(r2.x[j]);
 float v3[V]; LANES(j) v3[j] = (v1[j] * v2[j]);
 float v6[V]; LANES(j) v6[j] = (v5[j] * v3[j]);
 add_all<V>(y7, v6);
@@ -106,29 +106,32 @@ float v11[V]; LANES(j) v11[j] = (v1[j] * v5[j]);
 LANES(j) y12[i][j].add(v11[j]);
 LANES(j) y13[i][j].add(v1[j]);
 } }
-y7 = across_cluster<4, 256>(y7, scratch);
+y7 = across_cluster<8, 256>(y7, m0 + turn * 64, b0 + turn, (step >> 1) & 1);
 float v7a = (float)y7.a;
-UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
-float v1[V]; LANES(j) v1[j] = up(c1[i].x[j]);
-float v2[V]; LANES(j) v2[j] = up(c2[i].x[j]);
+const Vec<float, V> r1 = *slot<float, V>(2048 + (turn) * 16384, i * 256 + (int)threadIdx.x);
+float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+const Vec<float, V> r2 = c2[i];
+float v2[V]; LANES(j) v2[j] = up(r2.x[j]);
 float v3[V]; LANES(j) v3[j] = (v1[j] * v2[j]);
-float v4[V]; LANES(j) v4[j] = up(c4[i].x[j]);
+const Vec<float, V> r4 = *slot<float, V>(34816 + (turn) * 16384, i * 256 + (int)threadIdx.x);
+float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
 float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 float v8[V]; LANES(j) v8[j] = (v5[j] * v7a);
 float v9[V]; LANES(j) v9[j] = (v3[j] - v8[j]);
 float v10[V]; LANES(j) v10[j] = (v0 * v9[j]);
-const Vec<float, V> s4_2645 = packed<float>(v10);
-store<float, V>(p4, (a0 * 16384 + a1), s4_2645);
+const Vec<float, V> s4_3291 = packed<float>(v10);
+store<float, V>(p4, (a0 * 32768 + a1), s4_3291);
 } }
-}
-UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+turn ^= 1; }
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
-LANES(j) p7[((a1 + j) + a2 * 16384)] = Down<float>::of(y12[i][j].a);
+LANES(j) p7[((a1 + j) + a2 * 32768)] = Down<float>::of(y12[i][j].a);
 } }
-UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 1024; {
+UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
-LANES(j) p8[((a1 + j) + a2 * 16384)] = Down<float>::of(y13[i][j].a);
+LANES(j) p8[((a1 + j) + a2 * 32768)] = Down<float>::of(y13[i][j].a);
 } }
 }
 struct k_mul_sum_sub_finish_words { u64 w[5]; };
@@ -138,28 +141,29 @@ float* p7 = (float*)w[0];
 float* p8 = (float*)w[1];
 float* p5 = (float*)w[2];
 float* p6 = (float*)w[3];
-constexpr int V = 1;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(Both<Sum<float>, Sum<float>>) * 256]; };
+constexpr int V = 4;
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 256]; };
 __shared__ Scratch scratch[1];
 const int x = (int)threadIdx.x % 32, g = (int)threadIdx.x / 32 % 8, r = (int)threadIdx.x / 256;
 int q = (int)block * 32 + x;
-int a1 = q;
-Sum<float> y12;
-y12 = Sum<float>::none();
-Sum<float> y13;
-y13 = Sum<float>::none();
-_Pragma("unroll 4") for (int k = g; k < 128; k += 8) { {
+int a1 = q * V;
+Sum<float> y12[V];
+UNROLL for (int j = 0; j < V; ++j) y12[j] = Sum<float>::none();
+Sum<float> y13[V];
+UNROLL for (int j = 0; j < V; ++j) y13[j] = Sum<float>::none();
+_Pragma("unroll 4") for (int k = g; k < 33; k += 8) { {
 int a2 = k;
-{ Sum<float> o; o.a = up(p7[(a1 + a2 * 16384)]); y12.merge(o); }
-{ Sum<float> o; o.a = up(p8[(a1 + a2 * 16384)]); y13.merge(o); }
+LANES(j) { Sum<float> o; o.a = up(p7[((a1 + j) + a2 * 32768)]); y12[j].merge(o); }
+LANES(j) { Sum<float> o; o.a = up(p8[((a1 + j) + a2 * 32768)]); y13[j].merge(o); }
 } }
-Both<Sum<float>, Sum<float>> z12; z12.a = y12; z12.b = y13;
-z12 = across_strided<8, 32, 256>(z12, scratch);
-y12 = z12.a; y13 = z12.b;
-float v12a = (float)y12.a;
-float v13a = (float)y13.a;
-if (g == 0) p5[(a1)] = Down<float>::of(v12a);
-if (g == 0) p6[(a1)] = Down<float>::of(v13a);
+LANES(j) y12[j] = across_strided<8, 32, 256>(y12[j], scratch);
+LANES(j) y13[j] = across_strided<8, 32, 256>(y13[j], scratch);
+float v12a[V]; LANES(j) v12a[j] = (float)y12[j].a;
+float v13a[V]; LANES(j) v13a[j] = (float)y13[j].a;
+const Vec<float, V> s5_773 = packed<float>(v12a);
+if (g == 0) store<float, V>(p5, (a1), s5_773);
+const Vec<float, V> s6_870 = packed<float>(v13a);
+if (g == 0) store<float, V>(p6, (a1), s6_870);
 }
-launch k_mul_sum_sub <512 x 256> in clusters of 4 args [2, 0, 1, 3, 4, 7, 8] numbers []
-launch k_mul_sum_sub_finish <512 x 256> args [7, 8, 5, 6] numbers []
+launch k_mul_sum_sub <264 x 256> in clusters of 8 with 67584 bytes shared args [2, 0, 1, 3, 4, 7, 8] numbers []
+launch k_mul_sum_sub_finish <256 x 256> args [7, 8, 5, 6] numbers []

@@ -23,7 +23,7 @@ float* p1 = (float*)w[1];
 float* p2 = (float*)w[2];
 float* p4 = (float*)w[3];
 constexpr int V = 4;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 256 * at_once<Sum<float>, 256, V>()]; char s1[sizeof(Sum<float>) * 8]; };
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 256 * at_once<Sum<float>, 256, V>()]; };
 __shared__ Scratch scratch[1];
 const int x = 0, g = (int)threadIdx.x % 32, r = (int)threadIdx.x / 32;
 int a3 = (u32)block / (u32)1;
@@ -43,6 +43,7 @@ int a1 = k_1;
 h0[i] = load<float, V>(p0, (a0 * 240 + a1 * 40 + a2));
 } }
 }
+int turn = 0;
 for (int step = 0; step < steps; step += 8) {
 int now = step + r; const bool live = now < steps; if (!live) now = 0;
 UNROLL for (int i = 0; i < 2; ++i) c0[i] = h0[i];
@@ -62,7 +63,8 @@ UNROLL for (int i = 0; i < 2; ++i) { const int k = g + i * 32; if (k < 60) {
 int a2 = (int)((u32)k % (u32)10) * V;
 int k_1 = (int)((u32)k / (u32)10);
 int a1 = k_1;
-float v0[V]; LANES(j) v0[j] = up(c0[i].x[j]);
+const Vec<float, V> r0 = c0[i];
+float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
 Vec<float, 1> r1;
 r1 = load<float, 1>(p1, (a1));
 float v1 = up(r1.x[0]);
@@ -70,11 +72,10 @@ float v2[V]; LANES(j) v2[j] = (v0[j] * v1);
 add_all<V>(y3, v2);
 if (live) LANES(j) y4[i][j].add(v2[j]);
 } }
-y3 = across<32, 256>(y3, scratch);
+y3 = across_warp<32>(y3);
 float v3a = (float)y3.a;
 if (g == 0 && live) p2[(a0)] = Down<float>::of(v3a);
-}
-__syncthreads();
+turn ^= 1; }
 UNROLL for (int i = 0; i < 2; ++i) across_walkers<8, 32, 256>(y4[i], scratch);
 UNROLL for (int i = 0; i < 2; ++i) { const int k = g + i * 32; if (k < 60) {
 int a2 = (int)((u32)k % (u32)10) * V;

@@ -41,8 +41,7 @@ float* p4 = (float*)w[4];
 float* p7 = (float*)w[5];
 float* p8 = (float*)w[6];
 constexpr int V = 4;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 16]; };
-__shared__ Scratch scratch[1];
+__shared__ Sum<float> m0[2 * 16];
 const int x = (int)threadIdx.x / 512, g = (int)threadIdx.x % 512, r = 0;
 int a2 = (u32)block / (u32)1;
 int q = (int)((u32)block % (u32)1) * 1 + x;
@@ -52,6 +51,7 @@ Sum<float> y13[8][V];
 UNROLL for (int i = 0; i < 8; ++i) UNROLL for (int j = 0; j < V; ++j) y13[i][j] = Sum<float>::none();
 const int low = a2 * 16, high = least_of<int>(low + 16, 2048);
 const int steps = (high - low) * 1;
+int turn = 0;
 for (int step = 0; step < steps; step += 1) {
 const int now = step;
 int a0 = (low + now / 1);
@@ -79,7 +79,7 @@ float v11[V]; LANES(j) v11[j] = (v1[j] * v5[j]);
 LANES(j) y12[i][j].add(v11[j]);
 LANES(j) y13[i][j].add(v1[j]);
 } }
-y7 = across<512, 512>(y7, scratch);
+y7 = across<512, 512>(y7, m0 + turn * 16);
 float v7a = (float)y7.a;
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 512; {
 int a1 = k * V;
@@ -97,10 +97,10 @@ float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 float v8[V]; LANES(j) v8[j] = (v5[j] * v7a);
 float v9[V]; LANES(j) v9[j] = (v3[j] - v8[j]);
 float v10[V]; LANES(j) v10[j] = (v0 * v9[j]);
-const Vec<float, V> s4_2033 = packed<float>(v10);
-store<float, V>(p4, (a0 * 16384 + a1), s4_2033);
+const Vec<float, V> s4_2054 = packed<float>(v10);
+store<float, V>(p4, (a0 * 16384 + a1), s4_2054);
 } }
-}
+turn ^= 1; }
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 512; {
 int a1 = k * V;
 LANES(j) p7[((a1 + j) + a2 * 16384)] = Down<float>::of(y12[i][j].a);

@@ -17,8 +17,6 @@ const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];
 constexpr int V = 1;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(Max<float>) * 4]; };
-__shared__ Scratch scratch[1];
 const int x = (int)threadIdx.x / 8, g = (int)threadIdx.x % 8, r = 0;
 int q = (int)block * 16 + x;
 int a3 = (int)((u32)q % (u32)28);
@@ -37,7 +35,7 @@ if (within((a2 * 2 + a4 + -1), 56) && within((a3 * 2 + a5 + -1), 56)) r0 = load<
 float v0 = up(r0.x[0]);
 y1.add(v0);
 } }
-y1 = across<8, 128>(y1, scratch);
+y1 = across_warp<8>(y1);
 float v1a = (float)y1.a;
 if (g == 0) p1[(a1 * 784 + a2 * 28 + a3)] = Down<float>::of(v1a);
 }

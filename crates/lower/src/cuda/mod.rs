@@ -2,6 +2,7 @@
 //!
 //! * `schedule`: how points are dealt to threads
 //! * `nest`: loops, stages, merging over threads
+//! * `hold`: what several stages of a row read waits in registers or shared memory
 //! * `online`: the greatest element and the sum of exponentials below it in one pass
 //! * `tiled`: reading along one axis and writing along another
 //! * `walk`: points in order, with accumulators that live across them
@@ -11,6 +12,7 @@
 //! Sizes are literals, but in kernels of several parts or of sizes that vary they are passed at launch, so that one binary serves
 //! all of them.
 
+mod hold;
 mod nest;
 mod online;
 mod print;
@@ -47,14 +49,15 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, clusters: bo
     let mut phases: Vec<Vec<Unit>> = Vec::new();
     let firsts = place_arguments(parts, &mut program);
     for (request, first) in parts.iter().zip(firsts) {
-        let mut flats = flat::flatten(request)?;
-        for mut flat in flats.drain(..).filter(|flat| !flat.stores.is_empty()) {
+        let flats: Vec<flat::Flat> = flat::flatten(request)?.into_iter().filter(|flat| !flat.stores.is_empty()).collect();
+        let alone = parts.len() == 1 && flats.len() == 1;
+        for mut flat in flats {
             flat.move_arguments(first);
             if let Some(product) = product::product(&flat, &program.params) {
                 program.steps.push(CudaStep::Product(product));
                 continue;
             }
-            add(&mut phases, flat, &mut program)?;
+            add(&mut phases, flat, clusters && alone, &mut program)?;
         }
     }
     let numerics = parts.first().map_or(Numerics::Eager, |r| r.numerics);
@@ -73,9 +76,9 @@ fn place_arguments(parts: &[Request<'_>], program: &mut CudaProgram) -> Vec<usiz
     parts.iter().map(place).collect()
 }
 
-fn add(phases: &mut Vec<Vec<Unit>>, flat: flat::Flat, program: &mut CudaProgram) -> Result<()> {
+fn add(phases: &mut Vec<Vec<Unit>>, flat: flat::Flat, clusters: bool, program: &mut CudaProgram) -> Result<()> {
     let dtypes: Vec<DType> = program.params.iter().map(|p| p.dtype).collect();
-    let units = crate::partial::phases(flat, &Grid { dtypes: &dtypes }, &mut program.params)?;
+    let units = crate::partial::phases(flat, &Grid { dtypes: &dtypes, clusters }, &mut program.params)?;
     for (n, units) in units.into_iter().enumerate() {
         match phases.get_mut(n) {
             Some(beside) => beside.extend(units),
@@ -140,7 +143,7 @@ fn launch(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
     if bodies.len() > 1 {
         return beside(entry, bodies, text);
     }
-    let Body { text: body, args, numbers, blocks, cluster, .. } =
+    let Body { text: body, args, numbers, blocks, shared, cluster, .. } =
         bodies.into_iter().next().ok_or_else(|| unsupported("an empty launch"))?;
     let words = args.len() + numbers.len();
     let _ = writeln!(
@@ -151,7 +154,8 @@ fn launch(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
         words + 1
     );
     let grid = u32::try_from(blocks).map_err(|_| unsupported("more than 2^32 blocks"))?;
-    Ok(Launch { entry: entry.to_owned(), grid, threads: threads as u32, shared: 0, cluster: cluster as u32, args, numbers })
+    let (threads, shared, cluster) = (threads as u32, shared as u32, cluster as u32);
+    Ok(Launch { entry: entry.to_owned(), grid, threads, shared, cluster, args, numbers })
 }
 
 /// Bodies side by side: the words of each come one after another, after a table with (first block, first address, first number,

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use base::{HashMap, Result};
 use kernel::{AxisSet, ValueId};
 
+use super::hold::{Hold, plain_loads};
 use super::online::online;
 use super::print::{Held, Print, Shared};
 use super::scalar::stored;
@@ -30,6 +31,8 @@ pub(crate) struct Body {
     pub(crate) blocks: i64,
     /// Threads of a block.
     pub(crate) threads: i64,
+    /// Bytes of dynamic shared memory.
+    pub(crate) shared: i64,
     /// Blocks of a cluster.
     pub(crate) cluster: i64,
 }
@@ -63,8 +66,20 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
         shared,
     };
     let plan = order.plan();
-    let nest =
-        Nest { flat, block: unit.block.as_ref(), partials, order, plan, s: schedule, p: print, guard: None, kept: Vec::new() };
+    let nest = Nest {
+        flat,
+        block: unit.block.as_ref(),
+        partials,
+        order,
+        plan,
+        s: schedule,
+        p: print,
+        guard: None,
+        kept: Vec::new(),
+        slots: 0,
+        meetings: Vec::new(),
+        walking: false,
+    };
     nest.run(turn.as_ref())
 }
 
@@ -96,6 +111,20 @@ pub(crate) struct Nest<'a, 'b> {
     pub(super) guard: Option<String>,
     /// Partial reductions whose state varies over inner points, with the set that they vary over.
     pub(super) kept: Vec<(ValueId, AxisSet)>,
+    /// Bytes of shared memory in which loads wait.
+    pub(super) slots: i64,
+    /// Where states of threads meet.
+    meetings: Vec<Meeting>,
+    /// The statement at hand is in the loop of a walk.
+    pub(super) walking: bool,
+}
+
+/// Shared memory in which the states of all warps that share a result meet.
+struct Meeting {
+    ty: String,
+    states: i64,
+    /// One per lane.
+    lanes: bool,
 }
 
 impl Nest<'_, '_> {
@@ -125,8 +154,10 @@ impl Nest<'_, '_> {
             let members: String = self.p.scratch.iter().enumerate().map(|(n, size)| format!(" char s{n}[{size}];")).collect();
             let _ = writeln!(text, "union alignas(16) Scratch {{ char one[16];{members} }};\n__shared__ Scratch scratch[1];");
         }
+        self.declare_meetings(&mut text);
         text.push_str(&self.p.out);
-        Ok(Body { text, args: self.p.args, numbers: self.p.numbers, blocks, threads, cluster: self.s.cluster })
+        let (args, numbers, shared, cluster) = (self.p.args, self.p.numbers, self.slots, self.s.cluster);
+        Ok(Body { text, args, numbers, blocks, threads, shared, cluster })
     }
 
     /// Parallel axes that the grid covers, slowest first, the vector axis last.
@@ -226,7 +257,7 @@ impl Nest<'_, '_> {
     fn unrolled_points(&mut self, axes: &[usize], blocks: i64, whole: bool, total: &str) -> Result<i64> {
         let ty = self.p.index_type();
         let unroll = self.s.unroll;
-        let loads = self.plain_loads();
+        let loads = plain_loads(&self.order);
         for &v in &loads {
             let FlatDef::Load { arg, .. } = self.flat.value(v).def else { continue };
             let count = if self.p.varies(self.flat.value(v).free) { "V" } else { "1" };
@@ -254,12 +285,6 @@ impl Nest<'_, '_> {
             self.p.have.clear();
         }
         Ok(blocks)
-    }
-
-    /// Needed loads whose position depends on no other value.
-    pub(super) fn plain_loads(&self) -> Vec<ValueId> {
-        let plain = |v: ValueId| matches!(self.flat.value(v).def, FlatDef::Load { .. }) && self.flat.operands(v).is_empty();
-        (0..self.flat.values.len() as ValueId).filter(|&v| self.order.needed[v as usize] && plain(v)).collect()
     }
 
     pub(super) fn read_held(&mut self, v: ValueId, into: &str) -> Result<()> {
@@ -298,18 +323,65 @@ impl Nest<'_, '_> {
         if count <= 1 {
             return;
         }
-        let threads = self.s.threads();
+        let (threads, cluster) = (self.s.threads(), self.s.cluster);
         let each = if at.is_empty() { "" } else { "LANES(j) " };
-        let by_warps = self.s.cluster > 1 || stride == 1;
-        self.p.scratch.insert(format!("sizeof({ty}) * {}", if by_warps { (threads / 32).max(1) } else { threads }));
-        let call = if self.s.cluster > 1 {
-            format!("across_cluster<{}, {threads}>", self.s.cluster)
-        } else if stride == 1 {
-            format!("across<{count}, {threads}>")
+        if cluster == 1 && stride > 1 {
+            self.p.scratch.insert(format!("sizeof({ty}) * {threads}"));
+            let call = format!("across_strided<{count}, {stride}, {threads}>({name}{at}, scratch)");
+            let _ = writeln!(self.p.out, "{each}{name}{at} = {call};");
+            return;
+        }
+        if cluster == 1 && count <= 32 {
+            let _ = writeln!(self.p.out, "{each}{name}{at} = across_warp<{count}>({name}{at});");
+            return;
+        }
+        let states = threads / 32 * cluster;
+        let m = self.meetings.len();
+        self.meetings.push(Meeting { ty: ty.to_owned(), states, lanes: !at.is_empty() });
+        let (place, place_states) = self.place_of_meeting(m);
+        let call = if cluster > 1 {
+            let parity = if self.walking { "(step >> 1) & 1" } else { "0" };
+            format!("across_cluster<{cluster}, {threads}>({name}{at}, m{m}{place_states}, b{m}{place}, {parity})")
         } else {
-            format!("across_strided<{count}, {stride}, {threads}>")
+            format!("across<{count}, {threads}>({name}{at}, m{m}{place_states})")
         };
-        let _ = writeln!(self.p.out, "{each}{name}{at} = {call}({name}{at}, scratch);");
+        let _ = writeln!(self.p.out, "{each}{name}{at} = {call};");
+    }
+
+    /// Turns of the places where states meet: in a walk, the threads that are ahead are in the other one.
+    fn turns(&self) -> i64 {
+        if self.block.is_some() { 2 } else { 1 }
+    }
+
+    /// Where a meeting is within its places: as a number of places, and of states.
+    fn place_of_meeting(&self, m: usize) -> (String, String) {
+        let Meeting { states, lanes, .. } = self.meetings[m];
+        let place = match (self.turns() > 1, lanes) {
+            (false, false) => return (String::new(), String::new()),
+            (true, true) => "(turn * V + j)",
+            (true, false) => "turn",
+            (false, true) => "j",
+        };
+        (format!(" + {place}"), format!(" + {place} * {states}"))
+    }
+
+    /// Declares the shared memory of meetings, and begins those of clusters.
+    fn declare_meetings(&self, text: &mut String) {
+        let turns = self.turns();
+        for (m, Meeting { ty, states, lanes }) in self.meetings.iter().enumerate() {
+            let places = if *lanes { format!("{turns} * V") } else { turns.to_string() };
+            let _ = writeln!(text, "__shared__ {ty} m{m}[{places} * {states}];");
+            if self.s.cluster > 1 {
+                let _ = writeln!(
+                    text,
+                    "__shared__ u64 b{m}[{places}];\n\
+                     if (threadIdx.x == 0) for (int i = 0; i < {places}; ++i) meeting_begun(b{m} + i, {states} * sizeof({ty}));"
+                );
+            }
+        }
+        if self.s.cluster > 1 {
+            text.push_str("cluster_arrive();\n");
+        }
     }
 
     /// Whether values have lanes in a loop over a set.
@@ -321,7 +393,10 @@ impl Nest<'_, '_> {
     pub(crate) fn stages(&mut self) -> Result<()> {
         let plan = self.plan.clone();
         let outer = self.p.has_lanes;
-        self.hold(&plan)?;
+        self.hold()?;
+        if self.s.cluster > 1 && self.block.is_none() {
+            self.p.line("cluster_wait();");
+        }
         let levels: BTreeSet<usize> = plan.keys().map(|k| k.level).collect();
         for level in levels.into_iter().filter(|&l| l < LATER) {
             self.prelude(level)?;
@@ -334,24 +409,6 @@ impl Nest<'_, '_> {
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Reads what several stages need into registers, where the schedule says so.
-    fn hold(&mut self, plan: &Plan) -> Result<()> {
-        if !self.s.unrolled || self.block.is_some() {
-            return Ok(());
-        }
-        let loops: Vec<(&Loops, &Vec<Root>)> = plan.iter().filter(|(l, _)| !l.axes.is_empty() && l.level < LATER).collect();
-        let reached: Vec<BTreeSet<ValueId>> = loops.iter().map(|(_, roots)| self.order.reachable(roots)).collect();
-        let several = |v: &ValueId| reached.iter().filter(|r| r.contains(v)).count() > 1;
-        let again: Vec<ValueId> = self.plain_loads().into_iter().filter(|v| !self.loop_of(*v).is_empty() && several(v)).collect();
-        if again.is_empty() || loops.iter().any(|(l, _)| l.axes != loops[0].0.axes) {
-            return Ok(());
-        }
-        self.declare_loads(&again, "h");
-        self.read_loads(&again, "h")?;
-        self.p.held = again.into_iter().map(|v| (v, format!("h{v}[i]"))).collect();
         Ok(())
     }
 
@@ -389,7 +446,8 @@ impl Nest<'_, '_> {
             let _ = writeln!(self.p.out, "UNROLL for (int i = 0; i < {steps}; ++i) {{ const {ty} k = g + i * {group}; {test}{{");
         } else {
             let total = self.p.number(chunks);
-            let _ = writeln!(self.p.out, "_Pragma(\"unroll 4\") for ({ty} k = g; k < {total}; k += {group}) {{ {{");
+            let (start, step) = if self.s.hold == Hold::Shared { ("i = 0, ", "++i, ") } else { ("", "") };
+            let _ = writeln!(self.p.out, "_Pragma(\"unroll 4\") for ({ty} {start}k = g; k < {total}; {step}k += {group}) {{ {{");
         }
         self.decompose("k", &axes);
         Ok(())

@@ -36,6 +36,33 @@ template<class T, int V> struct alignas(alignment(sizeof(T) * V)) Vec { T x[V]; 
 template<class T, int V, class P> DEV Vec<T, V> load(const T* base, P at) { return *reinterpret_cast<const Vec<T, V>*>(base + at); }
 template<class T, int V, class P> DEV void store(T* base, P at, const Vec<T, V>& v) { *reinterpret_cast<Vec<T, V>*>(base + at) = v; }
 
+// Shared memory in which what a thread has copied waits for it; `at` is the byte where a load's slots begin.
+extern __shared__ uint4 slots[];
+template<class T, int V> DEV Vec<T, V>* slot(int at, int i) {
+    return reinterpret_cast<Vec<T, V>*>(reinterpret_cast<char*>(slots) + at) + i;
+}
+template<class T, int V, class P> DEV void copy_ahead(Vec<T, V>* to, const T* base, P at) {
+    const Vec<T, V>* from = reinterpret_cast<const Vec<T, V>*>(base + at);
+#if __CUDA_ARCH__ >= 800
+    constexpr int bytes = V * (int)sizeof(T), each = bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
+    UNROLL for (int i = 0; i < bytes; i += each) {
+        u32 into = (u32)__cvta_generic_to_shared(to) + i;
+        const char* part = reinterpret_cast<const char*>(from) + i;
+        if constexpr (each == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(into), "l"(part) : "memory");
+        else asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(into), "l"(part), "n"(each) : "memory");
+    }
+#else
+    *to = *from;
+#endif
+}
+#if __CUDA_ARCH__ >= 800
+DEV void copies_begun() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template<int PENDING> DEV void copies_done() { asm volatile("cp.async.wait_group %0;" :: "n"(PENDING) : "memory"); }
+#else
+DEV void copies_begun() {}
+template<int PENDING> DEV void copies_done() {}
+#endif
+
 // Stored elements of registers; two f16 or bf16 at once.
 template<class T> struct Packs { static constexpr bool pairs = false; };
 template<> struct Packs<f16> { static constexpr bool pairs = true; };
@@ -65,6 +92,9 @@ DEV i64 floor_div(i64 a, i64 b) { i64 q = a / b; return q - (a % b != 0 && ((a %
 DEV i64 floor_mod(i64 a, i64 b) { i64 r = a % b; return r + (r != 0 && ((r < 0) != (b < 0)) ? b : 0); }
 template<class I> DEV I least_of(I a, I b) { return a < b ? a : b; }
 template<class I> DEV I most_of(I a, I b) { return a > b ? a : b; }
+
+// Where x is among V numbers from `first` on, or -1.
+template<int V> DEV int lane_of(i64 x, i64 first) { return (u64)(x - first) < V ? (int)(x - first) : -1; }
 
 // An index in 0..limit, clamped; the first one outside is reported by number.
 DEV i64 check(i64 x, i64 limit, bool when, u64* fault, u64 number) {
@@ -117,6 +147,8 @@ DEV float tanh_f32(float x) {
     float small = fmaf(x * x * x, -0.33333333f, x);
     return fabsf(x) < 0.03f ? small : copysignf(t, x);
 }
+// For results of 16 bits: relative error below 2^-11.
+DEV float tanh_low(float x) { float r; asm("tanh.approx.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
 // Abramowitz and Stegun 7.1.26: absolute error below 1.5e-7.
 DEV float erf_f32(float x) {
     float a = fabsf(x), t = rcp(fmaf(0.3275911f, a, 1.0f));
@@ -289,11 +321,20 @@ template<int V, class T> DEV void add_all(MaxSum<T>& s, const T (&x)[V]) {
     LANES(j) sum += shrink(x[j], m);
     s.a = m; s.b = sum;
 }
+// exp(x - z) of many x.
+DEV float exp_below(float x, float z) {
+#ifdef WIDE
+    return ex2(fmaf(x, 1.4426950408889634f, z * -1.4426950408889634f));
+#else
+    return s_exp(x - z);
+#endif
+}
+DEV double exp_below(double x, double z) { return s_exp(x - z); }
 template<int V, class T> DEV void add_all(Softmax<T>& s, const T (&x)[V]) {
     T y[V], m = s.a;
     LANES(j) m = greater(m, x[j]);
     T z = finite_or_zero(m);
-    LANES(j) y[j] = s_exp(x[j] - z);
+    LANES(j) y[j] = exp_below(x[j], z);
     UNROLL for (int step = V / 2; step > 0; step /= 2) UNROLL for (int j = 0; j < step; ++j) y[j] += y[j + step];
     s.b = s.b * s_exp(s.a - z) + y[0];
     s.a = m;
@@ -332,40 +373,64 @@ template<int G, class S> DEV S across_warp(S s) {
     }
     return s;
 }
-// Groups of G adjacent threads.
-template<int G, int T, class S> DEV S across(S s, void* scratch) {
-    if (G <= 32) return across_warp<(G < 32 ? G : 32)>(s);
-    S* shared = reinterpret_cast<S*>(scratch);
+// Groups of G adjacent threads, of T; a state per warp of the block meets in `shared`, which nothing else may use before the
+// threads have waited for each other once more.
+template<int G, int T, class S> DEV S across(S s, S* shared) {
     constexpr int W = G / 32;
     s = across_warp<32>(s);
     if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = s;
     wait<G, T>();
     int lane = threadIdx.x % 32;
     S t = lane < W ? shared[threadIdx.x / G * W + lane] : S::none();
-    t = across_warp<(W < 32 ? (W < 1 ? 1 : W) : 32)>(t);
+    t = across_warp<W>(t);
     S r;
     UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
         reinterpret_cast<u32*>(&r)[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&t)[i], 0);
-    wait<G, T>();
     return r;
 }
-DEV void cluster_wait() {
-    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+DEV void cluster_arrive() {
+    asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.release.aligned;" ::: "memory");
 }
-// All threads of a cluster of C blocks.
-template<int C, int T, class S> DEV S across_cluster(S s, void* scratch) {
-    s = across<T, T>(s, scratch);
-    S* slot = reinterpret_cast<S*>(scratch);
-    if (threadIdx.x == 0) *slot = s;
-    cluster_wait();
-    u32 own = (u32)__cvta_generic_to_shared(slot), other;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(other) : "r"(own), "r"(threadIdx.x % C));
-    S o;
-    UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
-        asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(reinterpret_cast<u32*>(&o)[i]) : "r"(other + 4 * i));
-    o = across_warp<C>(o);
-    cluster_wait();
-    return o;
+DEV void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+DEV u32 shared_address(const void* p) { return (u32)__cvta_generic_to_shared(p); }
+// A meeting is over once so many bytes have arrived; its next turn begins with `meeting_again`.
+DEV void meeting_again(u64* meeting, u32 bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(shared_address(meeting)), "r"(bytes) : "memory");
+}
+DEV void meeting_begun(u64* meeting, u32 bytes) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(shared_address(meeting)) : "memory");
+    meeting_again(meeting, bytes);
+}
+DEV void meeting_over(u64* meeting, u32 parity) {
+    u32 over;
+    do asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                    : "=r"(over) : "r"(shared_address(meeting)), "r"(parity) : "memory");
+    while (!over);
+}
+DEV u32 in_block(u32 address, u32 rank) {
+    u32 there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+    return there;
+}
+// All threads of a cluster of C blocks of T: every warp sends its state to every block.
+template<int C, int T, class S> DEV S across_cluster(S s, S* shared, u64* meeting, u32 parity) {
+    constexpr int W = T / 32, N = C * W, EACH = (N + 31) / 32;
+    s = across_warp<32>(s);
+    int lane = threadIdx.x % 32;
+    if (lane < C) {
+        u32 rank;
+        asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+        u32 slot = in_block(shared_address(shared + rank * W + threadIdx.x / 32), lane);
+        u32 there = in_block(shared_address(meeting), lane);
+        UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
+            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+                         :: "r"(slot + 4 * i), "r"(reinterpret_cast<u32*>(&s)[i]), "r"(there) : "memory");
+    }
+    meeting_over(meeting, parity);
+    if (threadIdx.x == 0) meeting_again(meeting, N * sizeof(S));
+    S t = S::none();
+    UNROLL for (int i = 0; i < EACH; ++i) if (lane * EACH + i < N) t.merge(shared[lane * EACH + i]);
+    return across_warp<32>(t);
 }
 // Groups of G threads at a distance of STRIDE.
 template<int G, int STRIDE, int T, class S> DEV S across_strided(S s, void* scratch) {

@@ -198,6 +198,9 @@ impl Print<'_, '_> {
             }
             FlatDef::Load { arg, index, when, fill } => self.load(v, *arg, index, when, *fill),
             FlatDef::Op(scalar_op, args) => {
+                if let Some(equal) = self.equal_to_lane(*scalar_op, args, v)? {
+                    return Ok(equal);
+                }
                 let names = args.iter().map(|&a| self.value(a)).collect::<Result<Vec<_>>>()?;
                 if let Some(quotients) = self.quotients(*scalar_op, value.dtype, &names, lanes, v) {
                     return Ok(quotients);
@@ -222,6 +225,27 @@ impl Print<'_, '_> {
             | FlatDef::Contract { .. }
             | FlatDef::Merge { .. } => Err(unsupported("a reduction is needed before its stage")),
         }
+    }
+
+    /// Whether adjacent positions equal one integer: it is compared with the first of them once.
+    fn equal_to_lane(&mut self, op: ScalarOp, args: &[ValueId], v: ValueId) -> Result<Option<Name>> {
+        let adjacent = |id: ValueId| match &self.flat.value(id).def {
+            FlatDef::Index(e) if self.varies(self.flat.value(id).free) => {
+                self.vector.filter(|&a| e.is_affine() && e.coef(a) == 1).map(|_| e)
+            }
+            _ => None,
+        };
+        if op != ScalarOp::Eq || self.lanes == 1 {
+            return Ok(None);
+        }
+        let pair = [(args[0], args[1]), (args[1], args[0])];
+        let Some((first, other)) = pair.into_iter().find_map(|(i, o)| Some((adjacent(i)?.clone(), o))) else { return Ok(None) };
+        if self.varies(self.flat.value(other).free) {
+            return Ok(None);
+        }
+        let (first, other) = (self.lin(&first, false)?, self.value(other)?);
+        let _ = writeln!(self.out, "const int l{v} = lane_of<V>({}, {first});", other.text);
+        Ok(Some(self.variable("bool", &format!("v{v}"), true, &format!("(l{v} == j)"))))
     }
 
     /// A division of many lanes by one value, which is inverted once.
@@ -249,13 +273,13 @@ impl Print<'_, '_> {
     fn load(&mut self, v: ValueId, arg: usize, index: &Lin, when: &[FlatCond], fill: Scalar) -> Result<Name> {
         let dtype = self.flat.value(v).dtype;
         let (ty, name, lanes) = (register(dtype), format!("v{v}"), self.varies(self.flat.value(v).free));
-        if let Some(raw) = self.held.get(&v).cloned() {
-            let value = if lanes { format!("up({raw}.x[j])") } else { format!("up({raw}.x[0])") };
-            return Ok(self.variable(ty, &name, lanes, &value));
+        let (raw, element, count) = (format!("r{v}"), stored(self.shared.dtypes[arg]), if lanes { "V" } else { "1" });
+        if let Some(held) = self.held.get(&v) {
+            let _ = writeln!(self.out, "const Vec<{element}, {count}> {raw} = {held};");
+        } else {
+            let _ = writeln!(self.out, "Vec<{element}, {count}> {raw};");
+            self.read(v, &raw, arg, index, when, fill)?;
         }
-        let raw = format!("r{v}");
-        let _ = writeln!(self.out, "Vec<{}, {}> {raw};", stored(self.shared.dtypes[arg]), if lanes { "V" } else { "1" });
-        self.read(v, &raw, arg, index, when, fill)?;
         let value = if lanes { format!("up({raw}.x[j])") } else { format!("up({raw}.x[0])") };
         Ok(self.variable(ty, &name, lanes, &value))
     }

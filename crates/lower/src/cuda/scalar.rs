@@ -77,6 +77,9 @@ pub(crate) fn round(dtype: DType, text: String) -> String {
 /// An op on register expressions; `dtype` is that of the last operand.
 pub(crate) fn op(op: ScalarOp, dtype: DType, result: DType, args: &[String], numerics: Numerics) -> String {
     let low = matches!(result, DType::F16 | DType::BF16);
+    if op == ScalarOp::Tanh && low && numerics == Numerics::Wide {
+        return format!("tanh_low({})", args[0]);
+    }
     let text = expression(op, dtype, result, args);
     let exact =
         matches!(op, ScalarOp::Cast(_) | ScalarOp::Select | ScalarOp::Max | ScalarOp::Min | ScalarOp::Neg | ScalarOp::Abs);

@@ -3,12 +3,13 @@
 use kernel::AxisSet;
 use scalar::DType;
 
-use crate::flat::{Flat, FlatDef};
+use crate::flat::{Flat, FlatDef, FlatValue};
 use crate::lin::{Atom, Lin};
 use crate::partial::{Block, Splitting};
 use crate::schedule::Tiles;
 use crate::stages::{Plan, Stages};
 
+use super::hold::{Hold, copied_bytes, read_again};
 use super::print::Shared;
 
 /// Multiprocessors that a schedule has in mind; more or fewer change speed only.
@@ -21,17 +22,27 @@ const THREADS: i64 = 256;
 const CHUNKS: i64 = 8;
 /// As many as one thread takes while a row has too few for blocks of [`THREADS`].
 const FEW_CHUNKS: i64 = 4;
-/// Chunks of a row from which several blocks share it, if it is read more than once; and most chunks that one of them takes.
-const CLUSTERED: i64 = CHUNKS * THREADS;
 /// Most blocks that share a row.
 const MOST_CLUSTER: i64 = 16;
 /// Most accumulators that a thread keeps through a walk.
 const ACCUMULATORS: i64 = 32;
-/// Most bytes of loads that a thread of a small and of the largest block keeps for later stages.
+/// Most bytes of loads that a thread holds in registers for later stages, where shared memory could hold them.
+const FEW_HELD: i64 = 128;
+/// As many where it could not, in a block of up to 512 threads and in a larger one.
 const HELD: (i64, i64) = (384, 96);
+/// Bytes of a row that a block of a cluster holds in shared memory, so that six blocks of a multiprocessor read ahead of each other;
+/// up to which one block holds it, or half of the largest cluster; and up to which any block holds a part of it.
+const SHARE: i64 = 32 << 10;
+const MOST_SHARE: i64 = 64 << 10;
+const ALONE_SHARE: i64 = 96 << 10;
+/// Shared memory of a multiprocessor, and what a block takes of it beside what it holds.
+const SHARED: i64 = 227 << 10;
+const STATIC: i64 = 2 << 10;
 
 /// Threads of one multiprocessor that blocks with partial results fill.
 const RESIDENT: i64 = 2048;
+/// As many where they keep sums for whole rows, in most of their registers.
+const WALKING: i64 = 512;
 /// Fewest points of a block that leaves a partial result.
 const LEAST_BLOCK: i64 = 4096;
 
@@ -57,6 +68,8 @@ pub(crate) struct Schedule {
     pub(crate) unroll: i64,
     /// Loops over inner points are unrolled.
     pub(crate) unrolled: bool,
+    /// Where loads that several stages read wait.
+    pub(crate) hold: Hold,
 }
 
 impl Schedule {
@@ -135,7 +148,8 @@ fn vector(flat: &Flat, dtypes: &[DType]) -> (Option<usize>, i64) {
     let along: Vec<&Access<'_>> = accesses.iter().filter(|x| x.index.coef(axis) == 1).collect();
     let size = |x: &&Access<'_>| x.dtype.size() as i64;
     let least = along.iter().map(size).min().unwrap_or(ACCESS);
-    let most = accesses.iter().map(|x| x.dtype.size() as i64).max().unwrap_or(ACCESS);
+    let across = accesses.iter().filter(|x| flat.axes_of(x.index).has(axis));
+    let most = across.map(|x| x.dtype.size() as i64).max().unwrap_or(ACCESS);
     let mut lanes = (ACCESS / least).min(2 * ACCESS / most).max(1);
     let fits = |lanes: i64| {
         let stores = along.iter().filter(|x| x.is_store).all(|x| is_vector(flat, x.index, axis, lanes));
@@ -159,7 +173,18 @@ fn power_below(n: i64) -> i64 {
 pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, shared: &Shared<'_>) -> Schedule {
     let (dtypes, clusters) = (shared.dtypes, shared.alone && shared.clusters);
     let (vector, lanes) = vector(flat, dtypes);
-    let one = Schedule { vector, lanes, points: 1, walkers: 1, group: 1, cluster: 1, strided: false, unroll: 1, unrolled: false };
+    let one = Schedule {
+        vector,
+        lanes,
+        points: 1,
+        walkers: 1,
+        group: 1,
+        cluster: 1,
+        strided: false,
+        unroll: 1,
+        unrolled: false,
+        hold: Hold::Nowhere,
+    };
     if block.is_none() && flat.stores.iter().any(|s| s.collides) {
         return Schedule { lanes: 1, ..one };
     }
@@ -177,8 +202,13 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, shared: &Shared<'_>) 
     let kept: i64 = kept.map(|p| p.states.len() as i64 * lanes).sum();
     if inner || (vector.is_none_or(walked) && most > 1) || has_scan || kept > 0 {
         let (per_thread, limit) = match (kept > 0, clusters) {
-            (true, true) => ((ACCUMULATORS / kept).max(1), MOST_CLUSTER / 2 * THREADS),
+            (true, true) => {
+                let few = (ACCUMULATORS / kept).max(1);
+                let fits = |each: i64| (most + each - 1) / each <= 2 * THREADS;
+                (if !fits(few) && fits(2 * few) { 2 * few } else { few }, MOST_CLUSTER / 2 * THREADS)
+            }
             (true, false) => ((ACCUMULATORS / kept).max(1), 512),
+            _ if block.is_some_and(|b| !b.partials.is_empty()) || count >= 8 * PROCESSORS => (CHUNKS, THREADS),
             _ => (CHUNKS, 1024),
         };
         let least = power_below(most).min(32);
@@ -189,15 +219,21 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, shared: &Shared<'_>) 
         if has_scan {
             group = power_above(most).clamp(32, 512);
         }
-        if clusters && block.is_none() && !has_scan && most > CLUSTERED {
-            let cluster = power_above((most + CLUSTERED - 1) / CLUSTERED).min(MOST_CLUSTER);
-            let group = cluster * THREADS;
-            if holds(flat, &plan, group, lanes, vector, dtypes, THREADS) {
-                return Schedule { group, cluster, unrolled: true, ..one };
+        let order = Stages::new(flat, partials);
+        let row = Row { bytes: held_bytes(&order, &plan, vector, lanes, dtypes).filter(|_| shared.alone), chunks: most };
+        if kept == 0 && !has_scan && block.is_none_or(|b| b.length == 1) {
+            if let Some((cluster, threads)) = row.shares(clusters) {
+                return Schedule { group: cluster * threads, cluster, hold: Hold::Shared, ..one };
             }
         }
         if kept > 0 && group > 2 * THREADS {
-            return Schedule { group, cluster: group / THREADS, unrolled: true, ..one };
+            return Schedule {
+                group,
+                cluster: group / THREADS,
+                unrolled: true,
+                hold: row.ahead(group, THREADS, clusters),
+                ..one
+            };
         }
         let threads = match (in_order, kept > 0) {
             (true, _) => group,
@@ -205,9 +241,14 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, shared: &Shared<'_>) 
             _ => group.max(128),
         };
         let others = threads / group;
-        let unrolled = !has_scan && (kept > 0 || holds(flat, &plan, group, lanes, vector, dtypes, group));
+        let hold = match kept > 0 {
+            true => row.ahead(group, threads, clusters),
+            false if !has_scan && holds(flat, &plan, group, lanes, vector, dtypes) => Hold::Registers,
+            false => Hold::Nowhere,
+        };
+        let unrolled = kept > 0 || hold == Hold::Registers;
         let (points, walkers) = if block.is_some() { (1, others) } else { (others.min(power_above(count)), 1) };
-        return Schedule { points, walkers, group, unrolled, ..one };
+        return Schedule { points, walkers, group, unrolled, hold, ..one };
     }
     if vector.is_some_and(walked) {
         let walkers = if in_order { 1 } else { THREADS };
@@ -227,8 +268,48 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, shared: &Shared<'_>) 
     Schedule { points, strided: true, unroll, ..one }
 }
 
+/// What shared memory would hold of a row.
+struct Row {
+    /// Bytes per chunk, if the hardware can copy all that several stages read.
+    bytes: Option<i64>,
+    chunks: i64,
+}
+
+impl Row {
+    /// Blocks that share the row and threads of each; `None` where a block's registers suffice, or shared memory does not.
+    fn shares(&self, clusters: bool) -> Option<(i64, i64)> {
+        let bytes = self.bytes?;
+        let row = bytes * self.chunks;
+        let cluster = match (row, clusters) {
+            (_, false) => 1,
+            (row, _) if row <= MOST_SHARE => 1,
+            (row, _) if row > MOST_CLUSTER / 2 * MOST_SHARE => MOST_CLUSTER,
+            (row, _) => power_above((row + SHARE - 1) / SHARE).min(MOST_CLUSTER / 2),
+        };
+        let threads = power_above((row / cluster + FEW_HELD - 1) / FEW_HELD).clamp(128, 512);
+        let steps = (self.chunks + THREADS - 1) / THREADS;
+        let few = cluster == 1 && bytes * steps <= FEW_HELD;
+        (!few && row <= cluster * ALONE_SHARE).then_some((cluster, threads))
+    }
+
+    /// Where what a walk reads ahead waits: two steps of it, for `threads` of a group.
+    fn ahead(&self, group: i64, threads: i64, clusters: bool) -> Hold {
+        let steps = (self.chunks + group - 1) / group;
+        let most = (SHARED * threads / WALKING - STATIC).min(if clusters { SHARED } else { ALONE_SHARE });
+        let fits = self.bytes.is_some_and(|bytes| 2 * bytes * steps * threads <= most);
+        if fits { Hold::Shared } else { Hold::Registers }
+    }
+}
+
+/// Bytes that the loads which several stages read take per chunk, if shared memory can hold them.
+fn held_bytes(order: &Stages<'_>, plan: &Plan, vector: Option<usize>, lanes: i64, dtypes: &[DType]) -> Option<i64> {
+    let again = read_again(order, plan);
+    let bytes = again.iter().map(|&v| copied_bytes(order.flat, v, vector, lanes, dtypes)).sum::<Option<i64>>()?;
+    (bytes > 0).then_some(bytes)
+}
+
 /// Whether loads that later stages need again fit in registers.
-fn holds(flat: &Flat, plan: &Plan, group: i64, lanes: i64, vector: Option<usize>, dtypes: &[DType], threads: i64) -> bool {
+fn holds(flat: &Flat, plan: &Plan, group: i64, lanes: i64, vector: Option<usize>, dtypes: &[DType]) -> bool {
     let sets: Vec<AxisSet> = plan.keys().map(|l| l.axes).filter(|a| !a.is_empty()).collect();
     let Some(&first) = sets.first() else { return false };
     if sets.len() < 2 || sets.iter().any(|s| *s != first) || plan.keys().any(|l| !l.ends.is_empty()) {
@@ -240,13 +321,15 @@ fn holds(flat: &Flat, plan: &Plan, group: i64, lanes: i64, vector: Option<usize>
         FlatDef::Load { arg, .. } if !v.free.and(flat.inner).is_empty() => Some(dtypes[*arg].size() as i64),
         _ => None,
     });
-    let most = if threads > 512 { HELD.1 } else { HELD.0 };
+    let most = if group > 512 { HELD.1 } else { HELD.0 };
     bytes.sum::<i64>() * lanes * steps <= most && steps <= 4 * CHUNKS
 }
 
 /// The GPU's way to split reductions.
 pub(crate) struct Grid<'a> {
     pub(crate) dtypes: &'a [DType],
+    /// Blocks may share a row as a cluster, and nothing else is in the launch.
+    pub(crate) clusters: bool,
 }
 
 impl Grid<'_> {
@@ -254,6 +337,16 @@ impl Grid<'_> {
     fn rows_together(&self, flat: &Flat) -> i64 {
         let along = |v: usize| flat.inner.has(v) || flat.over.has(v);
         if vector(flat, self.dtypes).0.is_some_and(along) { 1 } else { THREADS }
+    }
+
+    /// Whether the blocks of a cluster share each row.
+    fn shares_rows(&self, flat: &Flat) -> bool {
+        let (vector, lanes) = vector(flat, self.dtypes);
+        let inner = flat.live(flat.inner);
+        let order = Stages::new(flat, &[]);
+        let is_row = self.clusters && vector.is_some_and(|v| inner.has(v));
+        let bytes = held_bytes(&order, &order.plan(), vector, lanes, self.dtypes).filter(|_| is_row);
+        Row { bytes, chunks: flat.points(inner) / lanes }.shares(true).is_some_and(|(cluster, _)| cluster > 1)
     }
 }
 
@@ -275,9 +368,27 @@ impl Splitting for Grid<'_> {
     fn blocks(&self, flat: &Flat, points: i64) -> i64 {
         let rows = flat.points(flat.parallel().minus(flat.over));
         let inner = flat.points(flat.live(flat.inner));
-        let threads = (inner / 16).clamp(THREADS, 1024);
-        let writes = flat.stores.iter().any(|s| !flat.live(flat.store_axes(s).and(flat.inner)).is_empty());
-        let wanted = PROCESSORS * if writes { RESIDENT / 2 } else { RESIDENT } / threads;
+        let along_rows = |v: &FlatValue| !flat.live(v.def.reduced().and(flat.parallel())).is_empty();
+        let kept = flat.values.iter().any(|v| along_rows(v) && !flat.live(v.free.and(flat.inner)).is_empty());
+        if !kept && self.shares_rows(flat) {
+            return points;
+        }
+        let threads = if kept {
+            match inner / 16 {
+                n if n <= THREADS => THREADS,
+                n if n <= 1024 => 512,
+                n => n,
+            }
+        } else {
+            THREADS
+        };
+        let long_rows = self.rows_together(flat) == 1 && inner >= LEAST_BLOCK;
+        let per_processor = match (kept, long_rows) {
+            (true, _) => WALKING,
+            (_, true) => 4 * RESIDENT,
+            _ => RESIDENT,
+        };
+        let wanted = PROCESSORS * per_processor / threads;
         let together = self.rows_together(flat);
         let work = points.saturating_mul(rows.clamp(1, together));
         (work / LEAST_BLOCK).min(wanted / (rows / together).max(1)).max(1)

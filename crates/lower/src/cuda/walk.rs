@@ -1,13 +1,13 @@
 //! Walks: a block takes points of an axis in order, with accumulators that live across them, and leaves partial results.
 //!
-//! What the next step reads is read ahead, into registers, while this one computes.
+//! What the next step reads is read ahead, into registers or shared memory, while this one computes.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use base::{Error, Result};
 use kernel::{AxisSet, ValueId};
 
+use super::hold::{Hold, Slot, plain_loads};
 use super::nest::Nest;
 use super::scalar::stored;
 use super::schedule::Schedule;
@@ -27,6 +27,17 @@ struct Ahead {
     /// Points of `within`, as text.
     inner: String,
     scale: &'static str,
+    /// Steps are dealt to the blocks in turn, so that together they read one stream; else each block takes neighbours.
+    dealt: bool,
+}
+
+/// What was read for the next step.
+enum Fetched {
+    Nothing,
+    /// Loads, into registers.
+    Registers(Vec<ValueId>),
+    /// Loads, into shared memory of the other turn.
+    Slots(Vec<Slot>),
 }
 
 impl Nest<'_, '_> {
@@ -54,22 +65,20 @@ impl Nest<'_, '_> {
         if block.length % lanes != 0 {
             return Err(Error::internal(format!("blocks of {} points are no whole chunks of {lanes}", block.length)));
         }
-        let (length, extent) = (self.p.number(block.length / lanes), self.p.number(self.flat.extents[block.axis] / lanes));
-        let inner_text = self.p.number(inner);
-        let walkers = self.s.walkers;
-        let _ = writeln!(
-            self.p.out,
-            "const {ty} low = a{b} * {length}, high = least_of<{ty}>(low + {length}, {extent});\n\
-             const {ty} steps = (high - low) * {inner_text};",
-            b = block.block
-        );
-        let ahead = Ahead { within, inner: inner_text, scale: if lanes > 1 { " * V" } else { "" }, axis: block.axis };
-        let fetched = self.fetch_first(&ahead)?;
+        let dealt = self.s.points == 1 && self.s.group == 1 && self.s.walkers > 1 && within.is_empty();
+        let (scale, inner_text) = (if lanes > 1 { " * V" } else { "" }, self.p.number(inner));
+        let ahead = Ahead { axis: block.axis, within, inner: inner_text, scale, dealt };
+        let (start, end, stride) = self.steps_of(block, &ahead, lanes);
+        let fetched = if block.length == 1 && inner == 1 { Fetched::Nothing } else { self.fetch_first(&ahead)? };
+        self.p.line("int turn = 0;");
+        if self.s.cluster > 1 {
+            self.p.line("cluster_wait();");
+        }
         let unroll = if self.s.group == 1 { "_Pragma(\"unroll 4\") " } else { "" };
-        let _ = writeln!(self.p.out, "{unroll}for ({ty} step = 0; step < steps; step += {walkers}) {{");
+        let _ = writeln!(self.p.out, "{unroll}for ({ty} step = {start}; step < {end}; step += {stride}) {{");
         let mut guards: Vec<&str> = if whole { Vec::new() } else { vec!["inside"] };
-        if walkers > 1 {
-            let _ = writeln!(self.p.out, "{ty} now = step + r; const bool live = now < steps; if (!live) now = 0;");
+        if self.s.walkers > 1 {
+            let _ = writeln!(self.p.out, "{ty} now = step + r; const bool live = now < {end}; if (!live) now = 0;");
             guards.push("live");
         } else {
             let _ = writeln!(self.p.out, "const {ty} now = step;");
@@ -77,8 +86,10 @@ impl Nest<'_, '_> {
         self.guard = (!guards.is_empty()).then(|| guards.join(" && "));
         self.fetch_next(&ahead, &fetched)?;
         self.step(&ahead, "now");
+        self.walking = true;
         self.stages()?;
-        self.p.line("}");
+        self.walking = false;
+        self.p.line("turn ^= 1; }");
         self.p.have.clear();
         self.guard = (!whole).then(|| "inside".to_owned());
         self.store_partials()?;
@@ -86,9 +97,32 @@ impl Nest<'_, '_> {
         Ok(tiles * numbers * self.s.cluster)
     }
 
+    /// The steps of a block: first, end and distance.
+    fn steps_of(&mut self, block: &Block, ahead: &Ahead, lanes: i64) -> (String, String, String) {
+        let (ty, walkers) = (self.p.index_type(), self.s.walkers);
+        let extent = self.p.number(self.flat.extents[block.axis] / lanes);
+        if ahead.dealt {
+            let blocks = self.p.number(self.flat.extents[block.block]);
+            return (format!("a{} * {walkers}", block.block), extent, format!("{walkers} * {blocks}"));
+        }
+        let length = self.p.number(block.length / lanes);
+        let _ = writeln!(
+            self.p.out,
+            "const {ty} low = a{b} * {length}, high = least_of<{ty}>(low + {length}, {extent});\n\
+             const {ty} steps = (high - low) * {inner};",
+            b = block.block,
+            inner = ahead.inner
+        );
+        ("0".to_owned(), "steps".to_owned(), walkers.to_string())
+    }
+
     /// Where the walk is at a step, as axes.
     fn step(&mut self, ahead: &Ahead, now: &str) {
         let ty = self.p.index_type();
+        if ahead.dealt {
+            let _ = writeln!(self.p.out, "{ty} a{} = {now}{};", ahead.axis, ahead.scale);
+            return;
+        }
         let _ = writeln!(self.p.out, "{ty} a{} = (low + {now} / {}){};", ahead.axis, ahead.inner, ahead.scale);
         if !ahead.within.is_empty() {
             let _ = writeln!(self.p.out, "{ty} part = {now} % {};", ahead.inner);
@@ -96,33 +130,63 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// Reads what no step changes, and what the first step needs; gives the loads of the latter.
-    fn fetch_first(&mut self, ahead: &Ahead) -> Result<Vec<ValueId>> {
-        if !self.s.unrolled {
-            return Ok(Vec::new());
+    /// Reads what no step changes, and begins to read what the first step needs.
+    fn fetch_first(&mut self, ahead: &Ahead) -> Result<Fetched> {
+        if !self.s.unrolled && self.s.hold != Hold::Shared {
+            return Ok(Fetched::Nothing);
         }
-        let loads = self.plain_loads().into_iter().filter(|&v| self.steps_with_readers(v));
+        let loads = plain_loads(&self.order).into_iter().filter(|&v| self.steps_with_readers(v));
         let walked = |v: &ValueId| {
             self.flat.value(*v).free.has(ahead.axis) || ahead.within.iter().any(|&a| self.flat.value(*v).free.has(a))
         };
         let (moving, fixed): (Vec<ValueId>, Vec<ValueId>) = loads.partition(walked);
-        if self.words(&fixed) + 2 * self.words(&moving) > self.free_registers() {
-            return Ok(Vec::new());
+        if self.s.hold == Hold::Shared {
+            return self.fetch_first_shared(ahead, &moving, &fixed);
         }
-        self.declare_loads(&fixed, "c");
-        self.read_loads(&fixed, "c")?;
+        if self.words(&fixed) + 2 * self.words(&moving) > self.free_registers() {
+            return Ok(Fetched::Nothing);
+        }
+        self.read_fixed(&fixed)?;
         self.declare_loads(&moving, "c");
         self.declare_loads(&moving, "h");
+        self.first(ahead);
+        self.read_loads(&moving, "h")?;
+        self.p.line("}");
+        self.hold_registers(&moving);
+        Ok(Fetched::Registers(moving))
+    }
+
+    fn fetch_first_shared(&mut self, ahead: &Ahead, moving: &[ValueId], fixed: &[ValueId]) -> Result<Fetched> {
+        if self.s.unrolled && self.words(fixed) <= self.free_registers() {
+            self.read_fixed(fixed)?;
+        }
+        let slots = self.slots(moving, 2);
+        self.first(ahead);
+        self.copy_loads(&slots, "0")?;
+        self.p.line("copies_begun(); }");
+        self.p.held.extend(slots.iter().map(|s| (s.load, format!("*{}", s.pointer("turn")))));
+        Ok(Fetched::Slots(slots))
+    }
+
+    /// Opens a scope in which a thread is where its first step is.
+    fn first(&mut self, ahead: &Ahead) {
         let ty = self.p.index_type();
         let _ = writeln!(self.p.out, "{{ const {ty} first = r < steps ? r : 0;");
         self.step(ahead, "first");
-        self.read_loads(&moving, "h")?;
-        self.p.line("}");
-        for &v in fixed.iter().chain(&moving) {
+    }
+
+    fn read_fixed(&mut self, fixed: &[ValueId]) -> Result<()> {
+        self.declare_loads(fixed, "c");
+        self.read_loads(fixed, "c")?;
+        self.hold_registers(fixed);
+        Ok(())
+    }
+
+    fn hold_registers(&mut self, loads: &[ValueId]) {
+        for &v in loads {
             let at = if self.loop_of(v).is_empty() { "" } else { "[i]" };
             self.p.held.insert(v, format!("c{v}{at}"));
         }
-        Ok(moving)
     }
 
     /// Registers that loads take per thread, all steps of their loops together.
@@ -153,25 +217,35 @@ impl Nest<'_, '_> {
         own.is_empty() || readers.all(|(loops, _)| loops.axes == own)
     }
 
-    /// Takes what was read ahead, and reads ahead for the next step.
-    fn fetch_next(&mut self, ahead: &Ahead, loads: &[ValueId]) -> Result<()> {
-        if loads.is_empty() {
-            return Ok(());
-        }
-        for &v in loads {
-            let set = self.loop_of(v);
-            if set.is_empty() {
-                let _ = writeln!(self.p.out, "c{v} = h{v};");
-            } else {
-                let steps = self.s.steps(self.chunks_of(set));
-                let _ = writeln!(self.p.out, "UNROLL for (int i = 0; i < {steps}; ++i) c{v}[i] = h{v}[i];");
+    /// Takes what was read ahead, and begins to read what the next step needs.
+    fn fetch_next(&mut self, ahead: &Ahead, fetched: &Fetched) -> Result<()> {
+        if let Fetched::Registers(loads) = fetched {
+            for &v in loads {
+                let set = self.loop_of(v);
+                if set.is_empty() {
+                    let _ = writeln!(self.p.out, "c{v} = h{v};");
+                } else {
+                    let steps = self.s.steps(self.chunks_of(set));
+                    let _ = writeln!(self.p.out, "UNROLL for (int i = 0; i < {steps}; ++i) c{v}[i] = h{v}[i];");
+                }
             }
         }
         let (ty, walkers) = (self.p.index_type(), self.s.walkers);
-        let _ = writeln!(self.p.out, "{{ const {ty} next = step + {walkers} + r < steps ? step + {walkers} + r : now;");
-        self.step(ahead, "next");
-        self.read_loads(loads, "h")?;
-        self.p.line("}");
+        match fetched {
+            Fetched::Nothing => {}
+            Fetched::Registers(loads) => {
+                let _ = writeln!(self.p.out, "{{ const {ty} next = step + {walkers} + r < steps ? step + {walkers} + r : now;");
+                self.step(ahead, "next");
+                self.read_loads(loads, "h")?;
+                self.p.line("}");
+            }
+            Fetched::Slots(slots) => {
+                let _ = writeln!(self.p.out, "if (const {ty} next = step + {walkers} + r; next < steps) {{");
+                self.step(ahead, "next");
+                self.copy_loads(slots, "turn ^ 1")?;
+                self.p.line("}\ncopies_begun(); copies_done<1>();");
+            }
+        }
         Ok(())
     }
 
@@ -196,24 +270,10 @@ impl Nest<'_, '_> {
 
     /// Reads loads into their declared variables: all steps of the loops that they are in.
     pub(super) fn read_loads(&mut self, loads: &[ValueId], letter: &str) -> Result<()> {
-        let outer = self.p.has_lanes;
-        let sets: BTreeSet<AxisSet> = loads.iter().map(|&v| self.loop_of(v)).collect();
-        for set in sets {
-            self.p.has_lanes = self.lanes_in(set);
-            if set.is_empty() {
-                self.p.line("{ {");
-            } else {
-                self.open_loop(set, true)?;
-            }
-            let here: Vec<ValueId> = loads.iter().copied().filter(|&v| self.loop_of(v) == set).collect();
-            for v in here {
-                let at = if set.is_empty() { "" } else { "[i]" };
-                self.read_held(v, &format!("{letter}{v}{at}"))?;
-            }
-            self.p.line("} }");
-        }
-        self.p.has_lanes = outer;
-        Ok(())
+        self.for_loads(loads, true, &mut |nest, v| {
+            let at = if nest.loop_of(v).is_empty() { "" } else { "[i]" };
+            nest.read_held(v, &format!("{letter}{v}{at}"))
+        })
     }
 
     fn declare_partials(&mut self) -> Result<()> {
@@ -239,10 +299,6 @@ impl Nest<'_, '_> {
 
     fn store_partials(&mut self) -> Result<()> {
         let Schedule { group, walkers, points, strided, .. } = self.s;
-        if walkers > 1 && group > 1 {
-            // Groups that still merge their last results use the same scratch memory.
-            self.p.line("__syncthreads();");
-        }
         for p in self.partials {
             let lanes = self.state_lanes(p.value);
             let kept = self.kept.iter().find(|k| k.0 == p.value).map(|k| k.1);

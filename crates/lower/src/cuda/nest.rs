@@ -338,6 +338,11 @@ impl Nest<'_, '_> {
         let states = threads / 32 * cluster;
         let m = self.meetings.len();
         self.meetings.push(Meeting { ty: ty.to_owned(), states, lanes: !at.is_empty() });
+        if cluster == 1 && !at.is_empty() {
+            let turn = if self.turns() > 1 { format!(" + turn * V * {states}") } else { String::new() };
+            let _ = writeln!(self.p.out, "across_all<{count}, {threads}>({name}, m{m}{turn});");
+            return;
+        }
         let (place, place_states) = self.place_of_meeting(m);
         let call = if cluster > 1 {
             let parity = if self.walking { "(step >> 1) & 1" } else { "0" };

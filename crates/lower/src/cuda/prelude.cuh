@@ -388,6 +388,28 @@ template<int G, int T, class S> DEV S across(S s, S* shared) {
         reinterpret_cast<u32*>(&r)[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&t)[i], 0);
     return r;
 }
+// The same for V states of every thread, which are dealt to the lanes of a warp while they are merged.
+template<int G, int T, int V, class S> DEV void across_all(S (&y)[V], S* shared) {
+    constexpr int W = G / 32, EACH = 32 / V, PART = (W + EACH - 1) / EACH;
+    int lane = threadIdx.x % 32;
+    UNROLL for (int m = 16, n = V / 2; n > 0; m /= 2, n /= 2) {
+        UNROLL for (int j = 0; j < n; ++j) {
+            S kept = lane & m ? y[j + n] : y[j], other = shuffled(lane & m ? y[j] : y[j + n], m);
+            if (lane & m) { other.merge(kept); y[j] = other; } else { kept.merge(other); y[j] = kept; }
+        }
+    }
+    S s = across_warp<EACH>(y[0]);
+    if (lane % EACH == 0) shared[threadIdx.x / 32 * V + lane / EACH] = s;
+    wait<G, T>();
+    s = S::none();
+    UNROLL for (int i = 0; i < PART; ++i) {
+        int warp = lane % EACH * PART + i;
+        if (warp < W) s.merge(shared[(threadIdx.x / G * W + warp) * V + lane / EACH]);
+    }
+    s = across_warp<EACH>(s);
+    LANES(j) UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
+        reinterpret_cast<u32*>(&y[j])[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&s)[i], j * EACH);
+}
 DEV void cluster_arrive() {
     asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.release.aligned;" ::: "memory");
 }

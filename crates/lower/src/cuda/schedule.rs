@@ -39,6 +39,8 @@ const ALONE_SHARE: i64 = 96 << 10;
 const SHARED: i64 = 227 << 10;
 const STATIC: i64 = 2 << 10;
 
+/// Fewest chunks of results that keep the GPU busy if many threads share each of them.
+const FEW_RESULTS: i64 = 96;
 /// Threads of one multiprocessor that blocks with partial results fill.
 const RESIDENT: i64 = 2048;
 /// As many where they keep sums for whole rows, in most of their registers.
@@ -221,10 +223,9 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, shared: &Shared<'_>) 
         }
         let order = Stages::new(flat, partials);
         let row = Row { bytes: held_bytes(&order, &plan, vector, lanes, dtypes).filter(|_| shared.alone), chunks: most };
-        if kept == 0 && !has_scan && block.is_none_or(|b| b.length == 1) {
-            if let Some((cluster, threads)) = row.shares(clusters) {
-                return Schedule { group: cluster * threads, cluster, hold: Hold::Shared, ..one };
-            }
+        let single = kept == 0 && !has_scan && block.is_none_or(|b| b.length == 1);
+        if let Some((cluster, threads)) = row.shares(clusters).filter(|_| single) {
+            return Schedule { group: cluster * threads, cluster, hold: Hold::Shared, ..one };
         }
         if kept > 0 && group > 2 * THREADS {
             return Schedule {
@@ -256,6 +257,11 @@ pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, shared: &Shared<'_>) 
     }
     if most > 1 || (block.is_some() && !in_order) {
         let few = |lanes: i64| block.is_none() && count / lanes / 32 < PROCESSORS;
+        if few(lanes) && count / lanes >= FEW_RESULTS {
+            let points = power_below(count / lanes / FEW_RESULTS).min(32);
+            let group = (1024 / points).min(power_above(most / FEW_CHUNKS));
+            return Schedule { points, group, strided: true, ..one };
+        }
         let lanes = if few(lanes) { 1 } else { lanes };
         let points = power_above(count / lanes).min(32);
         let rest = if few(lanes) { 1024 } else { THREADS } / points;
@@ -361,7 +367,7 @@ impl Splitting for Grid<'_> {
         }
         let points = flat.points(flat.parallel());
         match vector(flat, self.dtypes) {
-            (Some(axis), lanes) if !flat.inner.has(axis) => points / lanes / 32 < 2 * PROCESSORS,
+            (Some(axis), lanes) if !flat.inner.has(axis) => points / lanes < FEW_RESULTS,
             _ => points < 2 * PROCESSORS,
         }
     }

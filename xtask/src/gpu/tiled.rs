@@ -4,8 +4,8 @@ use base::Result;
 use runtime::{Array, Pool};
 use scalar::{DType, Scalar};
 
-/// Random elements that are made on the host.
-const TILE: usize = 1 << 20;
+/// Random elements that are made on the host: a prime number, so that no axis of an array repeats its values.
+const TILE: usize = 1_048_583;
 
 /// Which values.
 #[derive(Clone, Copy, Debug)]

@@ -31,15 +31,18 @@ pub(crate) fn plain_loads(order: &Stages<'_>) -> Vec<ValueId> {
     (0..flat.values.len() as ValueId).filter(|&v| order.needed[v as usize] && plain(v)).collect()
 }
 
-/// Loads that more than one stage over a row reads, where all of these run over the same axes.
+/// Loads that more than one stage over a row reads, where these and the loads vary over the same axes: a step is the same everywhere.
 pub(crate) fn read_again(order: &Stages<'_>, plan: &Plan) -> Vec<ValueId> {
     let loops: Vec<(&Loops, &Vec<Root>)> = plan.iter().filter(|(l, _)| !l.axes.is_empty() && l.level < LATER).collect();
     if loops.iter().any(|(l, _)| l.axes != loops[0].0.axes || !l.ends.is_empty()) {
         return Vec::new();
     }
+    if loops.is_empty() {
+        return Vec::new();
+    }
     let reached: Vec<BTreeSet<ValueId>> = loops.iter().map(|(_, roots)| order.reachable(roots)).collect();
     let several = |v: &ValueId| reached.iter().filter(|r| r.contains(v)).count() > 1;
-    let over_row = |v: &ValueId| !order.inner_of(order.flat.value(*v).free).is_empty();
+    let over_row = |v: &ValueId| order.inner_of(order.flat.value(*v).free) == loops[0].0.axes;
     plain_loads(order).into_iter().filter(|v| over_row(v) && several(v)).collect()
 }
 

@@ -82,28 +82,27 @@ LANES(j) if (r == 0) p4[((a1 + j) + a2 * 768)] = Down<i64>::of(y4[i][j].b);
 } }
 }
 struct k_sum_mul_argmax_finish_words { u64 w[4]; };
-extern "C" __global__ void __launch_bounds__(128) k_sum_mul_argmax_finish(const __grid_constant__ k_sum_mul_argmax_finish_words words) {
+extern "C" __global__ void __launch_bounds__(1024) k_sum_mul_argmax_finish(const __grid_constant__ k_sum_mul_argmax_finish_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 float* p3 = (float*)w[0];
 i64* p4 = (i64*)w[1];
 i64* p2 = (i64*)w[2];
-constexpr int V = 4;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(ArgMax<float>) * 128]; };
+constexpr int V = 1;
+union alignas(16) Scratch { char one[16]; char s0[sizeof(ArgMax<float>) * 1024]; };
 __shared__ Scratch scratch[1];
-const int x = (int)threadIdx.x % 2, g = (int)threadIdx.x / 2 % 64, r = (int)threadIdx.x / 128;
-int q = (int)block * 2 + x;
-int a1 = q * V;
-ArgMax<float> y4[V];
-UNROLL for (int j = 0; j < V; ++j) y4[j] = ArgMax<float>::none();
-_Pragma("unroll 4") for (int k = g; k < 256; k += 64) { {
+const int x = (int)threadIdx.x % 32, g = (int)threadIdx.x / 32 % 32, r = (int)threadIdx.x / 1024;
+int q = (int)block * 32 + x;
+int a1 = q;
+ArgMax<float> y4;
+y4 = ArgMax<float>::none();
+_Pragma("unroll 4") for (int k = g; k < 256; k += 32) { {
 int a2 = k;
-LANES(j) { ArgMax<float> o; o.a = up(p3[((a1 + j) + a2 * 768)]); o.b = up(p4[((a1 + j) + a2 * 768)]); y4[j].merge(o); }
+{ ArgMax<float> o; o.a = up(p3[(a1 + a2 * 768)]); o.b = up(p4[(a1 + a2 * 768)]); y4.merge(o); }
 } }
-LANES(j) y4[j] = across_strided<64, 2, 128>(y4[j], scratch);
-float v4a[V]; LANES(j) v4a[j] = (float)y4[j].a;
-i64 v4b[V]; LANES(j) v4b[j] = (i64)y4[j].b;
-const Vec<i64, V> s2_573 = packed<i64>(v4b);
-if (g == 0) store<i64, V>(p2, (a1), s2_573);
+y4 = across_strided<32, 32, 1024>(y4, scratch);
+float v4a = (float)y4.a;
+i64 v4b = (i64)y4.b;
+if (g == 0) p2[(a1)] = Down<i64>::of(v4b);
 }
 launch k_sum_mul_argmax <256 x 256> with 24576 bytes shared args [0, 1, 3, 4] numbers []
-launch k_sum_mul_argmax_finish <96 x 128> args [3, 4, 2] numbers []
+launch k_sum_mul_argmax_finish <24 x 1024> args [3, 4, 2] numbers []

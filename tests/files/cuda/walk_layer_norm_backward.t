@@ -135,35 +135,34 @@ LANES(j) if (r == 0) p8[((a1 + j) + a2 * 768)] = Down<float>::of(y13[i][j].a);
 } }
 }
 struct k_mul_sum_sub_finish_words { u64 w[5]; };
-extern "C" __global__ void __launch_bounds__(128) k_mul_sum_sub_finish(const __grid_constant__ k_mul_sum_sub_finish_words words) {
+extern "C" __global__ void __launch_bounds__(1024) k_mul_sum_sub_finish(const __grid_constant__ k_mul_sum_sub_finish_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[4]; const u32 block = blockIdx.x;
 float* p7 = (float*)w[0];
 float* p8 = (float*)w[1];
 float* p5 = (float*)w[2];
 float* p6 = (float*)w[3];
-constexpr int V = 4;
-union alignas(16) Scratch { char one[16]; char s0[sizeof(Sum<float>) * 128]; };
+constexpr int V = 1;
+union alignas(16) Scratch { char one[16]; char s0[sizeof(Both<Sum<float>, Sum<float>>) * 1024]; };
 __shared__ Scratch scratch[1];
-const int x = (int)threadIdx.x % 2, g = (int)threadIdx.x / 2 % 64, r = (int)threadIdx.x / 128;
-int q = (int)block * 2 + x;
-int a1 = q * V;
-Sum<float> y12[V];
-UNROLL for (int j = 0; j < V; ++j) y12[j] = Sum<float>::none();
-Sum<float> y13[V];
-UNROLL for (int j = 0; j < V; ++j) y13[j] = Sum<float>::none();
-_Pragma("unroll 4") for (int k = g; k < 256; k += 64) { {
+const int x = (int)threadIdx.x % 32, g = (int)threadIdx.x / 32 % 32, r = (int)threadIdx.x / 1024;
+int q = (int)block * 32 + x;
+int a1 = q;
+Sum<float> y12;
+y12 = Sum<float>::none();
+Sum<float> y13;
+y13 = Sum<float>::none();
+_Pragma("unroll 4") for (int k = g; k < 256; k += 32) { {
 int a2 = k;
-LANES(j) { Sum<float> o; o.a = up(p7[((a1 + j) + a2 * 768)]); y12[j].merge(o); }
-LANES(j) { Sum<float> o; o.a = up(p8[((a1 + j) + a2 * 768)]); y13[j].merge(o); }
+{ Sum<float> o; o.a = up(p7[(a1 + a2 * 768)]); y12.merge(o); }
+{ Sum<float> o; o.a = up(p8[(a1 + a2 * 768)]); y13.merge(o); }
 } }
-LANES(j) y12[j] = across_strided<64, 2, 128>(y12[j], scratch);
-LANES(j) y13[j] = across_strided<64, 2, 128>(y13[j], scratch);
-float v12a[V]; LANES(j) v12a[j] = (float)y12[j].a;
-float v13a[V]; LANES(j) v13a[j] = (float)y13[j].a;
-const Vec<float, V> s5_769 = packed<float>(v12a);
-if (g == 0) store<float, V>(p5, (a1), s5_769);
-const Vec<float, V> s6_866 = packed<float>(v13a);
-if (g == 0) store<float, V>(p6, (a1), s6_866);
+Both<Sum<float>, Sum<float>> z12; z12.a = y12; z12.b = y13;
+z12 = across_strided<32, 32, 1024>(z12, scratch);
+y12 = z12.a; y13 = z12.b;
+float v12a = (float)y12.a;
+float v13a = (float)y13.a;
+if (g == 0) p5[(a1)] = Down<float>::of(v12a);
+if (g == 0) p6[(a1)] = Down<float>::of(v13a);
 }
 launch k_mul_sum_sub <256 x 256> with 51200 bytes shared args [2, 0, 1, 3, 4, 7, 8] numbers []
-launch k_mul_sum_sub_finish <96 x 128> args [7, 8, 5, 6] numbers []
+launch k_mul_sum_sub_finish <24 x 1024> args [7, 8, 5, 6] numbers []

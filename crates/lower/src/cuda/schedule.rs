@@ -173,105 +173,175 @@ fn power_below(n: i64) -> i64 {
 
 /// The schedule of a nest.
 pub(crate) fn schedule(flat: &Flat, block: Option<&Block>, shared: &Shared<'_>) -> Schedule {
-    let (dtypes, clusters) = (shared.dtypes, shared.alone && shared.clusters);
-    let (vector, lanes) = vector(flat, dtypes);
-    let one = Schedule {
-        vector,
-        lanes,
-        points: 1,
-        walkers: 1,
-        group: 1,
-        cluster: 1,
-        strided: false,
-        unroll: 1,
-        unrolled: false,
-        hold: Hold::Nowhere,
-    };
+    let shape = Shape::new(flat, block, shared);
     if block.is_none() && flat.stores.iter().any(|s| s.collides) {
-        return Schedule { lanes: 1, ..one };
+        return Schedule { lanes: 1, ..shape.one() };
     }
-    let walked = |a: usize| block.is_some_and(|b| b.walks(a));
-    let in_order = block.is_some_and(|b| b.partials.is_empty());
-    let partials = block.map_or(&[][..], |b| &b.partials[..]);
-    let plan = Stages::new(flat, partials).plan();
-    let chunks = |set: AxisSet| flat.points(set) / if vector.is_some_and(|v| set.has(v)) { lanes } else { 1 };
-    let most = plan.keys().map(|l| chunks(l.axes)).max().unwrap_or(1).max(1);
-    let inner = vector.is_some_and(|v| flat.inner.has(v));
-    let parallel = flat.parallel();
-    let count: i64 = parallel.iter().filter(|&a| !walked(a)).map(|a| flat.extents[a]).product::<i64>().max(1);
-    let has_scan = flat.values.iter().any(|v| matches!(v.def, FlatDef::Scan { .. }));
-    let kept = partials.iter().filter(|p| !flat.live(flat.value(p.value).free.and(flat.inner)).is_empty());
-    let kept: i64 = kept.map(|p| p.states.len() as i64 * lanes).sum();
-    if inner || (vector.is_none_or(walked) && most > 1) || has_scan || kept > 0 {
-        let (per_thread, limit) = match (kept > 0, clusters) {
-            (true, true) => {
-                let few = (ACCUMULATORS / kept).max(1);
-                let fits = |each: i64| (most + each - 1) / each <= 2 * THREADS;
-                (if !fits(few) && fits(2 * few) { 2 * few } else { few }, MOST_CLUSTER / 2 * THREADS)
-            }
-            (true, false) => ((ACCUMULATORS / kept).max(1), 512),
-            _ if block.is_some_and(|b| !b.partials.is_empty()) || count >= 8 * PROCESSORS => (CHUNKS, THREADS),
-            _ => (CHUNKS, 1024),
-        };
-        let least = power_below(most).min(32);
-        let mut group = power_above((most + per_thread - 1) / per_thread).clamp(least, limit);
-        if kept == 0 && group < THREADS && most > 32 * FEW_CHUNKS {
-            group = power_above((most + FEW_CHUNKS - 1) / FEW_CHUNKS).min(THREADS);
-        }
-        if has_scan {
-            group = power_above(most).clamp(32, 512);
-        }
+    let along_row = shape.vector.is_some_and(|v| flat.inner.has(v));
+    if along_row || (shape.vector.is_none_or(|v| shape.walks(v)) && shape.chunks > 1) || shape.has_scan || shape.kept > 0 {
+        return shape.rows();
+    }
+    if shape.vector.is_some_and(|v| shape.walks(v)) {
+        return Schedule { walkers: if shape.in_order() { 1 } else { THREADS }, ..shape.one() };
+    }
+    if shape.chunks > 1 || (block.is_some() && !shape.in_order()) {
+        return shape.columns();
+    }
+    shape.pointwise(shared.alone)
+}
+
+/// What a schedule depends on.
+struct Shape<'a> {
+    flat: &'a Flat,
+    block: Option<&'a Block>,
+    plan: Plan,
+    vector: Option<usize>,
+    lanes: i64,
+    /// Chunks of the longest loop over inner points.
+    chunks: i64,
+    /// Parallel points, without those that a block walks over.
+    points: i64,
+    has_scan: bool,
+    /// Elements of states that a thread keeps through a walk, per chunk.
+    kept: i64,
+    dtypes: &'a [DType],
+    clusters: bool,
+    row: Row,
+}
+
+impl<'a> Shape<'a> {
+    fn new(flat: &'a Flat, block: Option<&'a Block>, shared: &Shared<'a>) -> Shape<'a> {
+        let (dtypes, clusters) = (shared.dtypes, shared.alone && shared.clusters);
+        let (vector, lanes) = vector(flat, dtypes);
+        let partials = block.map_or(&[][..], |b| &b.partials[..]);
         let order = Stages::new(flat, partials);
-        let row = Row { bytes: held_bytes(&order, &plan, vector, lanes, dtypes).filter(|_| shared.alone), chunks: most };
-        let single = kept == 0 && !has_scan && block.is_none_or(|b| b.length == 1);
-        if let Some((cluster, threads)) = row.shares(clusters).filter(|_| single) {
-            return Schedule { group: cluster * threads, cluster, hold: Hold::Shared, ..one };
+        let plan = order.plan();
+        let of = |set: AxisSet| flat.points(set) / if vector.is_some_and(|v| set.has(v)) { lanes } else { 1 };
+        let chunks = plan.keys().map(|l| of(l.axes)).max().unwrap_or(1).max(1);
+        let walked = |a: usize| block.is_some_and(|b| b.walks(a));
+        let points = flat.parallel().iter().filter(|&a| !walked(a)).map(|a| flat.extents[a]).product::<i64>().max(1);
+        let has_scan = flat.values.iter().any(|v| matches!(v.def, FlatDef::Scan { .. }));
+        let kept = partials.iter().filter(|p| !flat.live(flat.value(p.value).free.and(flat.inner)).is_empty());
+        let kept = kept.map(|p| p.states.len() as i64 * lanes).sum();
+        let row = Row { bytes: held_bytes(&order, &plan, vector, lanes, dtypes).filter(|_| shared.alone), chunks };
+        Shape { flat, block, plan, vector, lanes, chunks, points, has_scan, kept, dtypes, clusters, row }
+    }
+
+    /// One thread per chunk.
+    fn one(&self) -> Schedule {
+        Schedule {
+            vector: self.vector,
+            lanes: self.lanes,
+            points: 1,
+            walkers: 1,
+            group: 1,
+            cluster: 1,
+            strided: false,
+            unroll: 1,
+            unrolled: false,
+            hold: Hold::Nowhere,
         }
-        if kept > 0 && group > 2 * THREADS {
-            return Schedule {
-                group,
-                cluster: group / THREADS,
-                unrolled: true,
-                hold: row.ahead(group, THREADS, clusters),
-                ..one
-            };
+    }
+
+    fn walks(&self, axis: usize) -> bool {
+        self.block.is_some_and(|b| b.walks(axis))
+    }
+
+    fn in_order(&self) -> bool {
+        self.block.is_some_and(|b| b.partials.is_empty())
+    }
+
+    /// Threads of a group share the inner points of each point.
+    fn rows(&self) -> Schedule {
+        let single = self.kept == 0 && !self.has_scan && self.block.is_none_or(|b| b.length == 1);
+        if let Some((cluster, threads)) = self.row.shares(self.clusters).filter(|_| single) {
+            return Schedule { group: cluster * threads, cluster, hold: Hold::Shared, ..self.one() };
         }
-        let threads = match (in_order, kept > 0) {
+        if self.kept > 0 {
+            return self.walked_rows();
+        }
+        let group = self.group();
+        let threads = match (self.in_order(), self.block) {
             (true, _) => group,
-            (_, true) => group.max(THREADS),
+            (_, Some(_)) => group.max(THREADS),
             _ => group.max(128),
         };
+        let hold = if !self.has_scan && self.registers_hold(group) { Hold::Registers } else { Hold::Nowhere };
         let others = threads / group;
-        let hold = match kept > 0 {
-            true => row.ahead(group, threads, clusters),
-            false if !has_scan && holds(flat, &plan, group, lanes, vector, dtypes) => Hold::Registers,
-            false => Hold::Nowhere,
-        };
-        let unrolled = kept > 0 || hold == Hold::Registers;
-        let (points, walkers) = if block.is_some() { (1, others) } else { (others.min(power_above(count)), 1) };
-        return Schedule { points, walkers, group, unrolled, hold, ..one };
+        let (points, walkers) = if self.block.is_some() { (1, others) } else { (others.min(power_above(self.points)), 1) };
+        Schedule { points, walkers, group, unrolled: hold == Hold::Registers, hold, ..self.one() }
     }
-    if vector.is_some_and(walked) {
-        let walkers = if in_order { 1 } else { THREADS };
-        return Schedule { walkers, ..one };
-    }
-    if most > 1 || (block.is_some() && !in_order) {
-        let few = |lanes: i64| block.is_none() && count / lanes / 32 < PROCESSORS;
-        if few(lanes) && count / lanes >= FEW_RESULTS {
-            let points = power_below(count / lanes / FEW_RESULTS).min(32);
-            let group = (1024 / points).min(power_above(most / FEW_CHUNKS));
-            return Schedule { points, group, strided: true, ..one };
+
+    /// Threads that share a row.
+    fn group(&self) -> i64 {
+        if self.has_scan {
+            return power_above(self.chunks).clamp(32, 512);
         }
-        let lanes = if few(lanes) { 1 } else { lanes };
-        let points = power_above(count / lanes).min(32);
-        let rest = if few(lanes) { 1024 } else { THREADS } / points;
-        let (walkers, group) = if block.is_some() { (rest, 1) } else { (1, rest.min(power_above(most))) };
-        return Schedule { points, walkers, group, lanes, strided: true, ..one };
+        let many_rows = self.block.is_some_and(|b| !b.partials.is_empty()) || self.points >= 8 * PROCESSORS;
+        let (least, most) = (power_below(self.chunks).min(32), if many_rows { THREADS } else { 1024 });
+        let group = power_above((self.chunks + CHUNKS - 1) / CHUNKS).clamp(least, most);
+        if group < THREADS && self.chunks > 32 * FEW_CHUNKS {
+            return power_above((self.chunks + FEW_CHUNKS - 1) / FEW_CHUNKS).min(THREADS);
+        }
+        group
     }
-    let across = (count / lanes).max(1);
-    let points = if shared.alone { power_above(across).min(THREADS) } else { THREADS };
-    let unroll = if !in_order && across >= 2 * 8 * THREADS * PROCESSORS { 2 } else { 1 };
-    Schedule { points, strided: true, unroll, ..one }
+
+    /// Rows in order, with states of every element that live across them.
+    fn walked_rows(&self) -> Schedule {
+        let few = (ACCUMULATORS / self.kept).max(1);
+        let threads = |each: i64| (self.chunks + each - 1) / each;
+        let each = if self.clusters && threads(few) > 2 * THREADS && threads(2 * few) <= 2 * THREADS { 2 * few } else { few };
+        let most = if self.clusters { MOST_CLUSTER / 2 * THREADS } else { 512 };
+        let group = match self.has_scan {
+            true => self.group(),
+            false => power_above(threads(each)).clamp(power_below(self.chunks).min(32), most),
+        };
+        let cluster = if group > 2 * THREADS { group / THREADS } else { 1 };
+        let threads = if cluster > 1 || self.in_order() { group / cluster } else { group.max(THREADS) };
+        let hold = self.row.ahead(group, threads, self.clusters);
+        Schedule { walkers: threads * cluster / group, group, cluster, unrolled: true, hold, ..self.one() }
+    }
+
+    /// Chunks of results side by side, and other threads along what is reduced.
+    fn columns(&self) -> Schedule {
+        let columns = self.points / self.lanes;
+        let few = self.block.is_none() && columns / 32 < PROCESSORS;
+        let merges = self.flat.values.iter().any(|v| matches!(v.def, FlatDef::Merge { .. }));
+        if few && columns >= FEW_RESULTS && !merges {
+            let points = power_below(columns / FEW_RESULTS).min(32);
+            let group = (1024 / points).min(power_above(self.chunks / FEW_CHUNKS)).max(32 / points);
+            return Schedule { points, group, strided: true, ..self.one() };
+        }
+        let lanes = if few { 1 } else { self.lanes };
+        let points = power_above(self.points / lanes).min(32);
+        let rest = if few { 1024 } else { THREADS } / points;
+        let (walkers, group) = if self.block.is_some() { (rest, 1) } else { (1, rest.min(power_above(self.chunks))) };
+        Schedule { points, walkers, group, lanes, strided: true, ..self.one() }
+    }
+
+    fn pointwise(&self, alone: bool) -> Schedule {
+        let chunks = (self.points / self.lanes).max(1);
+        let points = if alone { power_above(chunks).min(THREADS) } else { THREADS };
+        let unroll = if !self.in_order() && chunks >= 2 * 8 * THREADS * PROCESSORS { 2 } else { 1 };
+        Schedule { points, strided: true, unroll, ..self.one() }
+    }
+
+    /// Whether loads that later stages need again fit in registers.
+    fn registers_hold(&self, group: i64) -> bool {
+        let sets: Vec<AxisSet> = self.plan.keys().map(|l| l.axes).filter(|a| !a.is_empty()).collect();
+        let Some(&first) = sets.first() else { return false };
+        if sets.len() < 2 || sets.iter().any(|s| *s != first) || self.plan.keys().any(|l| !l.ends.is_empty()) {
+            return false;
+        }
+        let chunks = self.flat.points(first) / if self.vector.is_some_and(|v| first.has(v)) { self.lanes } else { 1 };
+        let steps = (chunks + group - 1) / group;
+        let bytes = self.flat.values.iter().filter_map(|v| match &v.def {
+            FlatDef::Load { arg, .. } if !v.free.and(self.flat.inner).is_empty() => Some(self.dtypes[*arg].size() as i64),
+            _ => None,
+        });
+        let most = if group > 512 { HELD.1 } else { HELD.0 };
+        bytes.sum::<i64>() * self.lanes * steps <= most && steps <= 4 * CHUNKS
+    }
 }
 
 /// What shared memory would hold of a row.
@@ -312,23 +382,6 @@ fn held_bytes(order: &Stages<'_>, plan: &Plan, vector: Option<usize>, lanes: i64
     let again = read_again(order, plan);
     let bytes = again.iter().map(|&v| copied_bytes(order.flat, v, vector, lanes, dtypes)).sum::<Option<i64>>()?;
     (bytes > 0).then_some(bytes)
-}
-
-/// Whether loads that later stages need again fit in registers.
-fn holds(flat: &Flat, plan: &Plan, group: i64, lanes: i64, vector: Option<usize>, dtypes: &[DType]) -> bool {
-    let sets: Vec<AxisSet> = plan.keys().map(|l| l.axes).filter(|a| !a.is_empty()).collect();
-    let Some(&first) = sets.first() else { return false };
-    if sets.len() < 2 || sets.iter().any(|s| *s != first) || plan.keys().any(|l| !l.ends.is_empty()) {
-        return false;
-    }
-    let chunks = flat.points(first) / if vector.is_some_and(|v| first.has(v)) { lanes } else { 1 };
-    let steps = (chunks + group - 1) / group;
-    let bytes = flat.values.iter().filter_map(|v| match &v.def {
-        FlatDef::Load { arg, .. } if !v.free.and(flat.inner).is_empty() => Some(dtypes[*arg].size() as i64),
-        _ => None,
-    });
-    let most = if group > 512 { HELD.1 } else { HELD.0 };
-    bytes.sum::<i64>() * lanes * steps <= most && steps <= 4 * CHUNKS
 }
 
 /// The GPU's way to split reductions.

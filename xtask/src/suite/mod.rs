@@ -33,7 +33,7 @@ const VALUES: [&str; 9] = ["device", "files", "rows", "seeds", "seconds", "filte
 
 /// How to run the command.
 pub(crate) const USAGE: &str = "suite [--device cuda] [--files tests/files] [--rows benches/cuda] [--seeds N] \
-                                [--seconds S] [--filter TEXT,TEXT] [--jobs N] [--timeout S] [--reduce] [--out FILE.json]";
+                                [--seconds S] [--filter TEXT,TEXT] [--jobs N] [--timeout S] [--reduce] [--no-clusters] [--out FILE.json]";
 
 /// What every case needs.
 pub(crate) struct Context {
@@ -49,10 +49,12 @@ pub(crate) struct Context {
 /// Options that are not understood, a folder without programs.
 pub(crate) fn suite(words: &[&str]) -> Result<ExitCode> {
     let serve = words.first() == Some(&"--serve");
-    let flags = Flags::parse(&words[usize::from(serve)..], &VALUES, &["reduce"])?;
+    let flags = Flags::parse(&words[usize::from(serve)..], &VALUES, &["reduce", "no-clusters"])?;
     if serve {
         let (files, rows) = folders(&flags);
-        let context = Context { config: flags.config()?, files, rows, reduce: flags.is_set("reduce") };
+        let mut config = flags.config()?;
+        config.cuda.clusters &= !flags.is_set("no-clusters");
+        let context = Context { config, files, rows, reduce: flags.is_set("reduce") };
         return worker::serve(&context).map(|()| ExitCode::SUCCESS);
     }
     let summary = supervise(&flags)?;

@@ -96,7 +96,9 @@ fn version() -> Result<Option<String>> {
 }
 
 fn absent(e: &std::io::Error) -> Error {
-    Error::unsupported(format!("compute-sanitizer cannot be started ({e}); it comes with NVIDIA's CUDA toolkit: add its folder to PATH"))
+    Error::unsupported(format!(
+        "compute-sanitizer cannot be started ({e}); it comes with NVIDIA's CUDA toolkit: add its folder to PATH"
+    ))
 }
 
 #[cfg(test)]

@@ -95,7 +95,9 @@ fn check(what: &str, addresses: &[usize], types: &[Type]) -> Result<()> {
     for (n, (address, of)) in addresses.iter().zip(types).enumerate() {
         if of.bytes() > 0 && (*address == 0 || !address.is_multiple_of(ALIGNMENT)) {
             let ty = format!("{}{:?}", of.dtype, of.shape);
-            return Err(Error::invalid(format!("{what} {n}, {ty}, is at {address:#x}: give an address aligned to {ALIGNMENT} bytes")));
+            return Err(Error::invalid(format!(
+                "{what} {n}, {ty}, is at {address:#x}: give an address aligned to {ALIGNMENT} bytes"
+            )));
         }
     }
     Ok(())

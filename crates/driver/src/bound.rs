@@ -140,8 +140,7 @@ impl Executable {
         };
         let inputs = decls.zip(inputs.into_iter().zip(&bound.shapes)).map(arrays).collect::<Result<Vec<_>>>()?;
         let shapes = self.output_shapes(&bound.instance)?;
-        let arrays =
-            |(buffer, (dtype, shape)): (Buffer, (DType, Vec<usize>))| Array::over(Arc::new(buffer), dtype, &shape);
+        let arrays = |(buffer, (dtype, shape)): (Buffer, (DType, Vec<usize>))| Array::over(Arc::new(buffer), dtype, &shape);
         let outputs = outputs.into_iter().zip(shapes).map(arrays).collect::<Result<Vec<_>>>()?;
         Ok((inputs, outputs))
     }

@@ -16,7 +16,8 @@ pub(crate) const USAGE: &str = "bundle [--out target/bundle]";
 const SCRIPT: &str = include_str!("run.sh");
 
 /// Files that it needs: folders, relative to the repository, and the ends of the names.
-const FILES: [(&str, &str); 4] = [("tests/files/plan", ".t"), ("tests/files/cuda", ".t"), ("benches/cuda", ".t"), ("benches", "cuda*.py")];
+const FILES: [(&str, &str); 4] =
+    [("tests/files/plan", ".t"), ("tests/files/cuda", ".t"), ("benches/cuda", ".t"), ("benches", "cuda*.py")];
 
 /// Options of cargo that build the tests which use a GPU where there is one.
 const TESTS: [&[&str]; 2] = [

@@ -52,7 +52,15 @@ pub(crate) fn fixed(files: &Path, rows: &Path) -> Result<Vec<String>> {
     let families = families.iter().map(|n| format!("cuda/{n}"));
     let rows = rows.iter().map(|n| format!("rows/{n}"));
     let shared = SHARED.iter().map(|n| format!("threads/{n}"));
-    Ok(device.into_iter().chain(zoo).chain(rows).chain(families).chain(each("plan")).chain(shared).chain(each("record")).collect())
+    Ok(device
+        .into_iter()
+        .chain(zoo)
+        .chain(rows)
+        .chain(families)
+        .chain(each("plan"))
+        .chain(shared)
+        .chain(each("record"))
+        .collect())
 }
 
 /// The programs of a folder.

@@ -19,11 +19,9 @@ const SCRIPT: &str = include_str!("run.sh");
 const FILES: [(&str, &str); 4] =
     [("tests/files/plan", ".t"), ("tests/files/cuda", ".t"), ("benches/cuda", ".t"), ("benches", "cuda*.py")];
 
-/// Options of cargo that build the tests which use a GPU where there is one.
-const TESTS: [&[&str]; 2] = [
-    &["--package", "fuseline-runtime", "--test", "cuda", "--test", "cuda_products"],
-    &["--package", "fuseline-testing", "--test", "cuda"],
-];
+/// Words of cargo that build the tests which use a GPU where there is one, and the bridge with its own.
+const BUILD: &str = "test --release --no-run --package fuseline-bridge --package fuseline-runtime --package fuseline-testing \
+                     --test abi --test cuda --test cuda_products --message-format json-render-diagnostics";
 
 /// Builds the programs and copies them and their files into a folder, which is emptied before.
 ///
@@ -41,12 +39,12 @@ pub(crate) fn bundle(words: &[&str]) -> Result<()> {
     }
     fs::create_dir_all(folder.join("tests/bin"))?;
     program(&std::env::current_exe()?, &folder.join("xtask"))?;
-    let library = built(&["build", "--release", "--package", "fuseline-bridge", "--lib"], |m| of_bridge(m))?;
-    library.iter().try_for_each(|path| program(path, &folder.join("libfuseline_bridge.so")))?;
-    for options in TESTS {
-        let words = [&["test", "--release", "--no-run"], options].concat();
-        for path in built(&words, |m| m["executable"].as_str().map(PathBuf::from))? {
-            program(&path, &folder.join("tests/bin").join(path.file_name().unwrap_or_default()))?;
+    for message in built(&root)? {
+        if let Some(library) = of_bridge(&message) {
+            program(&library, &folder.join("libfuseline_bridge.so"))?;
+        }
+        if let Some(test) = message["executable"].as_str().map(Path::new) {
+            program(test, &folder.join("tests/bin").join(test.file_name().unwrap_or_default()))?;
         }
     }
     FILES.iter().try_for_each(|(from, names)| copied(&root, &folder, from, names))?;
@@ -64,18 +62,14 @@ fn of_bridge(message: &Value) -> Option<PathBuf> {
     files.iter().filter_map(Value::as_str).find(|f| f.ends_with(".so")).map(PathBuf::from)
 }
 
-/// What cargo built, as its messages tell.
-fn built(words: &[&str], file: impl Fn(&Value) -> Option<PathBuf>) -> Result<Vec<PathBuf>> {
+/// What cargo tells of what it built.
+fn built(root: &Path) -> Result<Vec<Value>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(words).args(["--message-format", "json-render-diagnostics"]);
-    let output = command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).stderr(Stdio::inherit()).output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let files: Vec<PathBuf> = text.lines().filter_map(|l| file(&serde_json::from_str(l).ok()?)).collect();
-    if !output.status.success() || files.is_empty() {
-        return Err(Error::invalid(format!("cargo {} failed", words.join(" "))));
+    let output = Command::new(cargo).args(BUILD.split_whitespace()).current_dir(root).stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(Error::invalid(format!("cargo {BUILD}: {}", output.status)));
     }
-    Ok(files)
+    Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(|l| serde_json::from_str(l).ok()).collect())
 }
 
 /// Copies a program, without what only debuggers read where `strip` is there.
@@ -110,4 +104,36 @@ fn executable(path: &Path) -> Result<()> {
 #[cfg(not(unix))]
 fn executable(_: &Path) -> Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_files_of_a_bundle_are_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let folder = std::env::temp_dir().join(format!("fuseline-bundle-{}", std::process::id()));
+        FILES.iter().try_for_each(|(from, names)| copied(&root, &folder, from, names)).unwrap();
+        for file in [
+            "tests/files/cuda/scan.t",
+            "tests/files/plan/04a_softmax_last.t",
+            "benches/cuda/10_adamw.t",
+            "benches/peers_cuda.py",
+            "benches/cuda_rows.py",
+        ] {
+            assert!(folder.join(file).exists(), "{file}");
+        }
+        assert!(!folder.join("benches/peers.py").exists());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_message_of_cargo_names_the_library() {
+        let message = |name: &str| json!({ "target": { "name": name }, "filenames": ["a/libx.rlib", "a/libx.so"] });
+        assert_eq!(of_bridge(&message("fuseline_bridge")), Some("a/libx.so".into()));
+        assert_eq!(of_bridge(&message("other")), None);
+    }
 }

@@ -1,5 +1,5 @@
 //! The cases by name: `plan/FILE`, `cuda/FILE`, `rows/FILE`, `threads/FILE`, `record/FILE`, `device/PROPERTY`, `zoo/MODEL`, and `tame`, `exact` and
-//! `bits` with a seed.
+//! `bits` with a seed; `planted/FAULT`, which no filter finds.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use base::{Error, Result};
 use fuseline::zoo;
 
 use super::outcome::Outcome;
-use super::{Context, device, fuzz, plan, rows};
+use super::{Context, device, fuzz, plan, planted, rows};
 
 /// Files that several threads run at once.
 const SHARED: [&str; 6] = [
@@ -30,6 +30,7 @@ pub(crate) fn run(context: &Context, case: &str) -> Result<Outcome> {
         "threads" => device::threads(context, name),
         "record" => device::recording(context, name),
         "device" => device::check(context, name),
+        "planted" => planted::run(context, name),
         "rows" => rows::check(context, name),
         "zoo" => super::zoo::check(context, name),
         _ => {

@@ -83,18 +83,20 @@ pub struct CudaConfig {
     pub python: Vec<String>,
     /// Wait after each launch, so that a fault is reported with the kernel that made it.
     pub sync: bool,
+    /// Every buffer is an allocation of its own of exactly its size, so that NVIDIA's compute-sanitizer sees each access outside it.
+    pub watch: bool,
     /// Blocks may share a row as a cluster. GPUs below compute capability 9.0 have none, whatever this says.
     pub clusters: bool,
 }
 
 impl Default for CudaConfig {
     fn default() -> Self {
-        CudaConfig { path: Vec::new(), python: Vec::new(), sync: false, clusters: true }
+        CudaConfig { path: Vec::new(), python: Vec::new(), sync: false, watch: false, clusters: true }
     }
 }
 
 impl CudaConfig {
-    /// `FUSELINE_CUDA_PATH` (folders, separated as in `PATH`), `FUSELINE_SYNC`, and the Python environments that are active:
+    /// `FUSELINE_CUDA_PATH` (folders, separated as in `PATH`), `FUSELINE_SYNC`, `FUSELINE_WATCH`, and the Python environments that are active:
     /// `VIRTUAL_ENV`, `CONDA_PREFIX`, that of the first `python3` of `PATH`, and the user's own.
     pub fn from_env() -> CudaConfig {
         let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
@@ -109,7 +111,8 @@ impl CudaConfig {
             }
         }
         let path = folders("FUSELINE_CUDA_PATH").into_iter().map(text).collect();
-        CudaConfig { path, python, sync: var("FUSELINE_SYNC").is_some_and(|v| v != "0"), clusters: true }
+        let is_on = |name: &str| var(name).is_some_and(|v| v != "0");
+        CudaConfig { path, python, sync: is_on("FUSELINE_SYNC"), watch: is_on("FUSELINE_WATCH"), clusters: true }
     }
 }
 

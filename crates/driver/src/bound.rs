@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::{Error, Result};
 use runtime::{Arg, Array, Buffer};
-use scalar::Var;
+use scalar::{DType, Var};
 use smallvec::SmallVec;
 
 use crate::executable::Executable;
@@ -73,6 +73,14 @@ impl Executable {
         Ok(Bound { dims: dims.clone(), shapes, overwrites, instance, steps, own })
     }
 
+    /// Types of the outputs of a size tuple.
+    ///
+    /// # Errors
+    /// An extent that its dimensions do not give.
+    pub fn output_types(&self, bound: &Bound) -> Result<Vec<(DType, Vec<usize>)>> {
+        self.output_shapes(&bound.instance)
+    }
+
     /// Runs on memory of the caller's: inputs and outputs dense and row-major, as large as their types say, outputs apart
     /// from each other and, unless they overwrite them, from inputs.
     ///
@@ -132,8 +140,7 @@ impl Executable {
         };
         let inputs = decls.zip(inputs.into_iter().zip(&bound.shapes)).map(arrays).collect::<Result<Vec<_>>>()?;
         let shapes = self.output_shapes(&bound.instance)?;
-        let arrays =
-            |(buffer, (dtype, shape)): (Buffer, (scalar::DType, Vec<usize>))| Array::over(Arc::new(buffer), dtype, &shape);
+        let arrays = |(buffer, (dtype, shape)): (Buffer, (DType, Vec<usize>))| Array::over(Arc::new(buffer), dtype, &shape);
         let outputs = outputs.into_iter().zip(shapes).map(arrays).collect::<Result<Vec<_>>>()?;
         Ok((inputs, outputs))
     }

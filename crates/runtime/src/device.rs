@@ -162,6 +162,11 @@ impl Device {
     pub fn info(&self) -> Option<cuda::Info> {
         self.as_cuda().map(Gpu::info)
     }
+    /// The handle of a GPU's stream, a `CUstream` of its primary context: what other libraries of the process put on it is ordered with
+    /// the launches. It is valid as long as the device. `None` for the CPU.
+    pub fn stream(&self) -> Option<usize> {
+        self.as_cuda().map(|gpu| gpu.context().main_stream().0 as usize)
+    }
     /// Its memory.
     pub fn pool(&self) -> &Pool {
         match &self.kind {

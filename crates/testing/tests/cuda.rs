@@ -2,7 +2,7 @@
 //! `FUSELINE_TEST_NVRTC=/folder/12:/folder/13` names folders with it, each as `pip install --target` makes it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::{Config, CudaConfig};
 use program::{CudaProgram, CudaStep};
@@ -24,9 +24,14 @@ fn compilers() -> Vec<Compiler> {
     std::env::split_paths(&folders).map(open).collect()
 }
 
+/// The repository, as cargo tells it to a test that it runs; a test that was copied elsewhere runs beside the folder `tests`.
+fn root() -> PathBuf {
+    std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| ".".into(), |crate_folder| Path::new(&crate_folder).join("../.."))
+}
+
 /// The programs of every filetest, with the files' names.
 fn programs() -> Vec<(String, CudaProgram)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/files/cuda");
+    let folder = root().join("tests/files/cuda");
     let mut programs = Vec::new();
     for entry in fs::read_dir(folder).expect("the folder exists") {
         let path = entry.expect("the folder is readable").path();

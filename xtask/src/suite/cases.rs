@@ -1,5 +1,5 @@
-//! The cases by name: `plan/FILE`, `rows/FILE`, `threads/FILE`, `record/FILE`, `device/PROPERTY`, `zoo/MODEL`, and `tame`, `exact` and
-//! `bits` with a seed.
+//! The cases by name: `plan/FILE`, `cuda/FILE`, `rows/FILE`, `threads/FILE`, `record/FILE`, `device/PROPERTY`, `zoo/MODEL`, and `tame`, `exact` and
+//! `bits` with a seed; `planted/FAULT`, which no filter finds.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use base::{Error, Result};
 use fuseline::zoo;
 
 use super::outcome::Outcome;
-use super::{Context, device, fuzz, plan, rows};
+use super::{Context, device, fuzz, plan, planted, rows};
 
 /// Files that several threads run at once.
 const SHARED: [&str; 6] = [
@@ -26,10 +26,11 @@ const SHARED: [&str; 6] = [
 pub(crate) fn run(context: &Context, case: &str) -> Result<Outcome> {
     let (kind, name) = case.split_once('/').ok_or_else(|| Error::invalid(format!("no case {case:?}")))?;
     match kind {
-        "plan" => plan::check(context, name),
+        "plan" | "cuda" => plan::check(context, kind, name),
         "threads" => device::threads(context, name),
         "record" => device::recording(context, name),
         "device" => device::check(context, name),
+        "planted" => planted::run(context, name),
         "rows" => rows::check(context, name),
         "zoo" => super::zoo::check(context, name),
         _ => {
@@ -44,14 +45,23 @@ pub(crate) fn run(context: &Context, case: &str) -> Result<Outcome> {
 /// # Errors
 /// A folder that cannot be read.
 pub(crate) fn fixed(files: &Path, rows: &Path) -> Result<Vec<String>> {
-    let (plans, rows) = (names(&files.join("plan"))?, names(rows)?);
+    let (plans, families, rows) = (names(&files.join("plan"))?, names(&files.join("cuda"))?, names(rows)?);
     // The slowest first, so that none is left for the end.
     let zoo = zoo::names().into_iter().rev().map(|n| format!("zoo/{n}"));
     let device = ["index-check", "out-of-memory"].map(|n| format!("device/{n}"));
     let each = |kind: &'static str| plans.iter().map(move |n| format!("{kind}/{n}"));
+    let families = families.iter().map(|n| format!("cuda/{n}"));
     let rows = rows.iter().map(|n| format!("rows/{n}"));
     let shared = SHARED.iter().map(|n| format!("threads/{n}"));
-    Ok(device.into_iter().chain(zoo).chain(rows).chain(each("plan")).chain(shared).chain(each("record")).collect())
+    Ok(device
+        .into_iter()
+        .chain(zoo)
+        .chain(rows)
+        .chain(families)
+        .chain(each("plan"))
+        .chain(shared)
+        .chain(each("record"))
+        .collect())
 }
 
 /// The programs of a folder.

@@ -105,7 +105,7 @@ struct Ready {
 impl Ready {
     /// `None` for a program with symbols. `sets` argument sets are run one by one.
     fn new(context: &Context, name: &str, sets: u64) -> Result<Option<Ready>> {
-        let graph = plan::read(&context.files, name)?;
+        let graph = plan::read(&context.files, "plan", name)?;
         if graph.inputs.iter().any(|d| d.ty.shape.iter().any(|s| s.as_int().is_none())) {
             return Ok(None);
         }

@@ -9,6 +9,7 @@ mod device;
 mod fuzz;
 mod outcome;
 mod plan;
+mod planted;
 mod rows;
 mod summary;
 mod values;
@@ -24,16 +25,18 @@ use std::time::{Duration, Instant};
 use base::{Config, Result};
 
 use crate::flags::Flags;
-use outcome::Outcome;
-use summary::{Done, Summary};
+pub(crate) use outcome::Outcome;
+use summary::Done;
+pub(crate) use summary::Summary;
 use worker::Worker;
 
 /// Options with a value.
-const VALUES: [&str; 9] = ["device", "files", "rows", "seeds", "seconds", "filter", "out", "jobs", "timeout"];
+const VALUES: [&str; 10] = ["device", "files", "rows", "seeds", "seconds", "filter", "out", "jobs", "timeout", "under"];
 
 /// How to run the command.
 pub(crate) const USAGE: &str = "suite [--device cuda] [--files tests/files] [--rows benches/cuda] [--seeds N] \
-                                [--seconds S] [--filter TEXT,TEXT] [--jobs N] [--timeout S] [--reduce] [--out FILE.json]";
+                                [--seconds S] [--filter TEXT,TEXT] [--jobs N] [--timeout S] [--reduce] [--no-clusters] [--under 'PROGRAM OPTION …'] \
+                                [--out FILE.json]";
 
 /// What every case needs.
 pub(crate) struct Context {
@@ -43,16 +46,26 @@ pub(crate) struct Context {
     reduce: bool,
 }
 
+/// The suite's options. Worker processes are started by the words of `under`, if there are some.
+///
+/// # Errors
+/// Options that are not understood.
+pub(crate) fn options(words: &[&str]) -> Result<Flags> {
+    Flags::parse(words, &VALUES, &["reduce", "no-clusters"])
+}
+
 /// Runs the suite, or serves as one of its workers; prints a table last. The code is 1 if a case failed.
 ///
 /// # Errors
 /// Options that are not understood, a folder without programs.
 pub(crate) fn suite(words: &[&str]) -> Result<ExitCode> {
     let serve = words.first() == Some(&"--serve");
-    let flags = Flags::parse(&words[usize::from(serve)..], &VALUES, &["reduce"])?;
+    let flags = options(&words[usize::from(serve)..])?;
     if serve {
         let (files, rows) = folders(&flags);
-        let context = Context { config: flags.config()?, files, rows, reduce: flags.is_set("reduce") };
+        let mut config = flags.config()?;
+        config.cuda.clusters &= !flags.is_set("no-clusters");
+        let context = Context { config, files, rows, reduce: flags.is_set("reduce") };
         return worker::serve(&context).map(|()| ExitCode::SUCCESS);
     }
     let summary = supervise(&flags)?;
@@ -68,8 +81,16 @@ fn folders(flags: &Flags) -> (PathBuf, PathBuf) {
     (flags.path("files", "tests/files"), flags.path("rows", "benches/cuda"))
 }
 
+/// Runs one case, also of those that no filter names, in a worker of its own.
+pub(crate) fn one(flags: &Flags, case: &str, timeout: Duration) -> Outcome {
+    Worker::new(0, flags, timeout).run(case)
+}
+
 /// Gives every case to one of the workers. The time box is for generated cases; the others all run.
-fn supervise(flags: &Flags) -> Result<Summary> {
+///
+/// # Errors
+/// Options that are not understood, a folder without programs.
+pub(crate) fn supervise(flags: &Flags) -> Result<Summary> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let jobs: usize = flags.or("jobs", (cores / 2).clamp(1, 8))?;
     let timeout = Duration::from_secs(flags.or("timeout", 120)?);

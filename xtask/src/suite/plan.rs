@@ -1,4 +1,4 @@
-//! The programs of `tests/files/plan`: every mode against the interpreter, symbolic ones at several sizes.
+//! The programs of `tests/files/plan` and `tests/files/cuda`: every mode against the interpreter, symbolic ones at several sizes.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -43,19 +43,27 @@ const MODES: [Mode; 3] = [
 ///
 /// # Errors
 /// A file that cannot be read, or does not parse.
-pub(crate) fn read(folder: &Path, name: &str) -> Result<Graph> {
-    let path = folder.join("plan").join(name);
-    let file = std::fs::read_to_string(&path).map_err(|e| Error::io(format!("{}: {e}", path.display())))?;
-    let body = file.split_once("----\n").map_or(&*file, |(head, _)| head);
-    text::parse(name, body.split_once('\n').map_or("", |(_, body)| body))
+pub(crate) fn read(files: &Path, stage: &str, name: &str) -> Result<Graph> {
+    text::parse(name, &body(files, stage, name)?)
 }
 
-/// Checks one file.
+/// The program of a file, without the header and the expected output.
+fn body(files: &Path, stage: &str, name: &str) -> Result<String> {
+    let path = files.join(stage).join(name);
+    let file = std::fs::read_to_string(&path).map_err(|e| Error::io(format!("{}: {e}", path.display())))?;
+    let head = file.split_once("----\n").map_or(&*file, |(head, _)| head);
+    Ok(head.split_once('\n').map_or("", |(_, body)| body).to_owned())
+}
+
+/// Checks one file of a stage; `# clusters no` in it means a GPU without them.
 ///
 /// # Errors
 /// A file that cannot be read; a program that does not compile.
-pub(crate) fn check(context: &Context, name: &str) -> Result<Outcome> {
-    let program = Program::new(context, read(&context.files, name)?)?;
+pub(crate) fn check(context: &Context, stage: &str, name: &str) -> Result<Outcome> {
+    let body = body(&context.files, stage, name)?;
+    let mut config = context.config.clone();
+    config.cuda.clusters &= !body.lines().any(|line| line == "# clusters no");
+    let program = Program::new(&config, text::parse(name, &body)?)?;
     let mut complaints = Vec::new();
     let mut checks = 0;
     for n in program.sizes()? {
@@ -76,10 +84,10 @@ struct Program {
 }
 
 impl Program {
-    fn new(context: &Context, graph: Graph) -> Result<Program> {
+    fn new(config: &Config, graph: Graph) -> Result<Program> {
         let frozen = module(&graph, &arguments(&graph, &|_| Some(1), 1, 0)?);
         let compile = |m: &Mode| {
-            let config = Config { fuse: m.fuse, numerics: m.numerics, ..context.config.clone() };
+            let config = Config { fuse: m.fuse, numerics: m.numerics, ..config.clone() };
             let executable = driver::compile(&frozen, &config).map_err(|e| e.context(format!("compiling {}", m.name)))?;
             Ok((m.name, m.numerics, executable))
         };

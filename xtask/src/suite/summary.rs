@@ -85,11 +85,8 @@ impl Summary {
         kinds
     }
 
-    /// Writes every case to a file.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub(crate) fn write(&self, path: &str, flags: &Flags) -> Result<()> {
+    /// Every case, as data.
+    pub(crate) fn to_json(&self, flags: &Flags) -> Value {
         let case = |d: &Done| {
             let mut v = d.outcome.to_json();
             v["case"] = json!(d.case);
@@ -97,8 +94,19 @@ impl Summary {
             v
         };
         let cases: Vec<Value> = self.done.iter().map(case).collect();
-        let value =
-            json!({ "options": flags.words(), "failed": self.failures(), "seconds": self.took.as_secs_f64(), "cases": cases });
-        write(path.as_ref(), value)
+        json!({ "options": flags.words(), "failed": self.failures(), "seconds": self.took.as_secs_f64(), "cases": cases })
+    }
+
+    /// Writes every case to a file.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn write(&self, path: &str, flags: &Flags) -> Result<()> {
+        write(path.as_ref(), self.to_json(flags))
+    }
+
+    /// Number of cases.
+    pub(crate) fn cases(&self) -> usize {
+        self.done.len()
     }
 }

@@ -1,5 +1,6 @@
 //! A process that runs cases one after the other, so that a crash, a hang or a broken device costs one case only.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base::{Error, Result};
 use serde_json::{Value, json};
@@ -16,6 +17,9 @@ use serde_json::{Value, json};
 use super::outcome::Outcome;
 use super::{Context, cases, device};
 use crate::flags::Flags;
+
+/// How long a process may take to end.
+const ENDING: Duration = Duration::from_secs(10);
 
 /// Marks the lines that are answers.
 const MARK: &str = "@case ";
@@ -102,7 +106,10 @@ impl Worker {
 
     fn start(&self) -> Result<Process> {
         let log = File::create(&self.log)?;
-        let mut child = Command::new(std::env::current_exe()?)
+        let mut words = self.flags.text("under").unwrap_or("").split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        words.push(std::env::current_exe()?.into());
+        let mut child = Command::new(&words[0])
+            .args(&words[1..])
             .args(["suite", "--serve"])
             .args(self.flags.words())
             .stdin(Stdio::piped())
@@ -124,11 +131,15 @@ impl Worker {
         Ok(Process { child, stdin, answers })
     }
 
+    /// Without names to come a process ends by itself, and a tool that watches it says what it found; one that hangs is killed.
     fn stop(&mut self) {
-        if let Some(mut process) = self.process.take() {
-            // It may have ended by itself.
-            let _ = process.child.kill();
-            let _ = process.child.wait();
+        if let Some(Process { mut child, stdin, answers }) = self.process.take() {
+            drop(stdin);
+            if !ends(&answers) {
+                // It may have ended by itself since.
+                let _ = child.kill();
+            }
+            let _ = child.wait();
         }
     }
 }
@@ -137,6 +148,17 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.stop();
         let _ = std::fs::remove_file(&self.log);
+    }
+}
+
+/// Whether a process closes its output in time.
+fn ends(answers: &Receiver<String>) -> bool {
+    let until = Instant::now() + ENDING;
+    loop {
+        match answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(_) => {}
+            Err(why) => return why == RecvTimeoutError::Disconnected,
+        }
     }
 }
 

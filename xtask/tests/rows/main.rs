@@ -89,6 +89,24 @@ fn files_are_what_the_code_writes() {
     assert_eq!(files.count(), rows.len(), "files that no code writes");
 }
 
+/// `04_softmax_512x262144` is of the family `softmax`.
+fn family(file: &str) -> &str {
+    let name = file.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('_');
+    let is_size = |s: &str| s.split('x').count() == 2 && s.bytes().all(|b| b.is_ascii_digit() || b == b'x');
+    name.rsplit_once('_').filter(|(_, size)| is_size(size)).map_or(name, |(name, _)| name)
+}
+
+#[test]
+fn every_row_says_who_computes_the_same() {
+    let file = folder().join("../cuda_rows.py");
+    let peers = fs::read_to_string(&file).unwrap();
+    let (_, families) = peers.split_once("FAMILIES = {").expect("a table of families");
+    let rows = rows(Scale::Full);
+    let without = rows.iter().map(|r| family(&r.file)).filter(|f| !families.contains(&format!("    \"{f}\": ")));
+    let without: std::collections::BTreeSet<_> = without.collect();
+    assert!(without.is_empty(), "families that {} lacks: {without:?}", file.display());
+}
+
 #[test]
 fn plans_for_a_gpu_have_the_stated_kernels() {
     let mut wrong = Vec::new();

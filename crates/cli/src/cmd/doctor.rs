@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::{json, output};
 
 /// Environment variables that Fuseline reads.
-const VARIABLES: [&str; 10] = [
+const VARIABLES: [&str; 11] = [
     "FUSELINE_NOFUSE",
     "FUSELINE_DEVICE",
     "FUSELINE_THREADS",
@@ -23,6 +23,7 @@ const VARIABLES: [&str; 10] = [
     "FUSELINE_CACHE",
     "FUSELINE_CUDA_PATH",
     "FUSELINE_SYNC",
+    "FUSELINE_WATCH",
 ];
 
 /// What the machine has.

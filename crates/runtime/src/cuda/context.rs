@@ -25,6 +25,8 @@ pub(crate) struct Context {
     pub(crate) launches: Launches,
     /// Wait after each launch.
     pub(crate) sync: bool,
+    /// Every buffer is an allocation of its own.
+    pub(crate) watch: bool,
     /// Time that making it took.
     pub(crate) time: Duration,
     /// Held while a thread records.
@@ -69,6 +71,7 @@ impl Context {
             about,
             launches: Launches::default(),
             sync: config.cuda.sync,
+            watch: config.cuda.watch,
             time: Duration::ZERO,
             recorder: Mutex::new(()),
             device,

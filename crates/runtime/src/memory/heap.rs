@@ -58,6 +58,13 @@ impl Heap {
     pub(super) fn recording(&self) -> u32 {
         if let Heap::Gpu(context) = self { context.recording() } else { 0 }
     }
+    /// Whether a sanitizer watches: every buffer is then a block of its own size, which goes back as soon as it is dropped.
+    pub(super) fn is_watched(&self) -> bool {
+        match self {
+            Heap::Host => WATCHED,
+            Heap::Gpu(context) => context.watch,
+        }
+    }
     /// Whether a buffer starts at a varying offset.
     pub(super) fn is_coloured(&self, bytes: usize) -> bool {
         bytes >= COLOURED && !WATCHED && matches!(self, Heap::Host)
@@ -69,9 +76,9 @@ impl Heap {
         }
         let eighth = bytes.next_power_of_two() / 8;
         match self {
+            _ if self.is_watched() => Some(bytes),
             Heap::Gpu(_) if bytes >= GPU_PAGE / 2 => Some(bytes.next_multiple_of(eighth.clamp(GPU_PAGE, GPU_STEP))),
             Heap::Gpu(_) => Some(bytes.next_multiple_of(eighth.max(GPU_LINE))),
-            Heap::Host if WATCHED => Some(bytes),
             Heap::Host => {
                 let bytes = if self.is_coloured(bytes) { bytes + COLOUR_ROOM } else { bytes };
                 Some(bytes.next_multiple_of((bytes.next_power_of_two() / 8).max(LINE)))

@@ -7,7 +7,7 @@ use base::{Error, ErrorKind, Result};
 
 use super::buffer::Buffer;
 use super::heap::{COLOUR_ROOM, Heap};
-use super::system::{Block, LINE, WATCHED};
+use super::system::{Block, LINE};
 use crate::cuda::Context;
 
 /// Statistics of a [`Pool`], in bytes unless said otherwise.
@@ -180,7 +180,7 @@ impl Shared {
         let State { free, recordings, .. } = &mut *state;
         let blocks = recordings.get_mut(&recording).unwrap_or(free);
         blocks.entry(block.bytes()).or_default().push(block);
-        if WATCHED {
+        if self.heap.is_watched() {
             state.trim(&self.heap);
         }
     }

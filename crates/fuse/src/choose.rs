@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use base::{Code, Config, Remark};
+use base::{Code, Config, Numerics, Remark};
 use graph::{Graph, NodeId, Op, OriginId};
 use kernel::{Class, Def, Estimate, Summary, Target, estimate};
 
@@ -40,6 +40,7 @@ struct State<'a> {
     values: &'a Values,
     sizes: &'a Sizes,
     target: &'a Target,
+    numerics: Numerics,
     same_origin_only: bool,
     groups: Vec<Option<Chosen>>,
     /// Groups that compute a node.
@@ -170,6 +171,7 @@ impl<'a> State<'a> {
             values,
             sizes,
             target,
+            numerics: config.numerics,
             same_origin_only: !config.fuse,
             groups: Vec::new(),
             of,
@@ -272,7 +274,7 @@ impl<'a> State<'a> {
     fn assemble(&self, group: Group) -> Result<Chosen, Refusal> {
         let built = build(self.graph, self.users, &group, self.target.max_values)?;
         if group.members.len() > 1 {
-            legal(&built.comp, self.target)?;
+            legal(&built.comp, self.target, self.numerics)?;
         }
         let summary = summarise(&built.comp, self.sizes, self.target);
         Ok(Chosen { group, built: Some(built), summary, estimate: estimate(&summary, self.target) })

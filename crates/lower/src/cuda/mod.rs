@@ -47,14 +47,21 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, clusters: bo
     let mut phases: Vec<Vec<Unit>> = Vec::new();
     let firsts = place_arguments(parts, &mut program);
     for (request, first) in parts.iter().zip(firsts) {
-        let mut flats = flat::flatten(request)?;
-        for mut flat in flats.drain(..).filter(|flat| !flat.stores.is_empty()) {
+        let flats = flat::flatten(request)?;
+        let whole = flats.len() == 1;
+        let epilogue = kernel::epilogue(request.comp, kernel::Epilogues::CUBLASLT, request.numerics).filter(|_| whole);
+        for mut flat in flats.into_iter().filter(|flat| !flat.stores.is_empty()) {
             flat.move_arguments(first);
-            if let Some(product) = product::product(&flat, &program.params) {
-                program.steps.push(CudaStep::Product(product));
-                continue;
+            let rest = match product::take(&flat, epilogue, &mut program.params) {
+                Some(taken) => {
+                    program.steps.push(CudaStep::Product(taken.product));
+                    taken.rest
+                }
+                None => Some(flat),
+            };
+            if let Some(rest) = rest {
+                add(&mut phases, rest, &mut program)?;
             }
-            add(&mut phases, flat, &mut program)?;
         }
     }
     let numerics = parts.first().map_or(Numerics::Eager, |r| r.numerics);

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use base::{Code, Config, Numerics, Remark};
 use graph::{Graph, NodeId, Op, OriginId};
-use kernel::{Class, Def, Estimate, Summary, Target, estimate};
+use kernel::{Class, Def, Estimate, Products, Summary, Target, estimate};
 
 use crate::build::{Built, Group, Refusal, build};
 use crate::cost::{class, legal, summarise};
@@ -83,6 +83,8 @@ fn hint(code: Code) -> &'static str {
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
+    /// What a library could do after its product; it comes last, as generated code can do more.
+    late: Reverse<bool>,
     gain: u64,
     pair: Reverse<(usize, usize)>,
 }
@@ -292,7 +294,9 @@ impl<'a> State<'a> {
         }
         let ty = self.graph.tensor(value);
         let bytes = self.sizes.elements(&ty.shape) * ty.dtype.size() as f64;
-        Some(Candidate { gain: bytes as u64 + 1, pair: Reverse((a.min(b), a.max(b))) })
+        let is_product = |c: &Chosen| c.built.as_ref().is_some_and(|b| class(&b.comp) == Class::Contraction);
+        let late = self.target.products != Products::Generated && (is_product(ga) || is_product(gb));
+        Some(Candidate { late: Reverse(late), gain: bytes as u64 + 1, pair: Reverse((a.min(b), a.max(b))) })
     }
 
     fn edges_of(&self, g: usize, queue: &mut BinaryHeap<Candidate>) {

@@ -21,8 +21,7 @@ pub struct Epilogue {
 /// What follows the one product of a comp, if a library does the same under the rules of rounding: it rounds once, in the end.
 /// That is the same in `eager` numerics where nothing is narrower than the accumulator before the end.
 pub fn epilogue(comp: &Comp, library: Epilogues, numerics: Numerics) -> Option<Epilogue> {
-    let mut contracts =
-        (0..comp.values.len() as ValueId).filter(|&v| matches!(comp.value(v).def, Def::Contract { .. }));
+    let mut contracts = (0..comp.values.len() as ValueId).filter(|&v| matches!(comp.value(v).def, Def::Contract { .. }));
     let (Some(product), None) = (contracts.next(), contracts.next()) else { return None };
     let [store] = &comp.stores[..] else { return None };
     let Def::Contract { acc, .. } = comp.value(product).def else { return None };

@@ -21,12 +21,8 @@ impl Case {
         let (a, b, d) = (operand(0, k), operand(1, n), operand(2, n));
         let acc = if self.dtype == DType::F64 { DType::F64 } else { DType::F32 };
         let product = Product { batch: vec![], m, n, k, a, b, d, acc, epilogue: self.epilogue.clone() };
-        let param = |name: &str, access, elements: i64| Param {
-            name: name.into(),
-            dtype: self.dtype,
-            access,
-            elements: elements as u64,
-        };
+        let param =
+            |name: &str, access, elements: i64| Param { name: name.into(), dtype: self.dtype, access, elements: elements as u64 };
         CudaProgram {
             name: "product".into(),
             params: vec![
@@ -110,7 +106,9 @@ fn epilogues_of_all_types_and_sizes_equal_the_reference() {
     let Some(device) = device() else { return };
     let mut wrong = Vec::new();
     for dtype in [DType::F32, DType::BF16, DType::F16] {
-        for sizes in [[2, 2, 1], [3, 5, 7], [17, 9, 21], [64, 33, 40], [2, 1024, 64], [300, 2, 8], [128, 256, 512], [65, 1000, 24]] {
+        for sizes in
+            [[2, 2, 1], [3, 5, 7], [17, 9, 21], [64, 33, 40], [2, 1024, 64], [300, 2, 8], [128, 256, 512], [65, 1000, 24]]
+        {
             for epilogue in epilogues() {
                 let case = Case { dtype, sizes, epilogue };
                 let [m, n, k] = sizes;
@@ -125,7 +123,7 @@ fn epilogues_of_all_types_and_sizes_equal_the_reference() {
                     }
                     Ok(have) => have,
                 };
-                let tolerance = if dtype == DType::F32 { 1e-3 } else { 1e-2 };
+                let tolerance = if dtype == DType::F32 { 1e-3 } else { 2e-2 };
                 let far = have.iter().enumerate().find(|(at, have)| {
                     let want = case.want([&a, &b, &bias], *at);
                     let close = (**have - want).abs() <= tolerance * want.abs().max(1.0);

@@ -8,8 +8,8 @@ use crate::flat::{Flat, FlatDef, FlatStore};
 use crate::gemm::classes;
 use crate::lin::Lin;
 
-/// Bytes of which the address of a bias is a multiple.
-const BIAS_ALIGNED: i64 = 16;
+/// Elements of bytes, or bytes, at multiples of which a bias and products of bytes begin.
+const ALIGNED: i64 = 16;
 
 /// What the library computes of a comp, and what generated code makes of that, if it is not all.
 pub(crate) struct Taken {
@@ -103,7 +103,11 @@ fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product>
         };
         is_matrix(&operand, flat.extents[rows], flat.extents[columns]).then_some(operand)
     };
+    let [a, b] = [operand(a.0, a.1, m, k)?, operand(b.0, b.1, k, n)?];
     let d = operand(store.arg, &store.index, m, n)?;
+    if a.dtype == DType::I8 && !takes_bytes([&a, &b, &d], [m, n, k].map(|x| flat.extents[x])) {
+        return None;
+    }
     let bias = match epilogue.bias {
         Some(v) => Some(bias(load(flat, v)?, [m, n], &d)?),
         None => None,
@@ -113,8 +117,8 @@ fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product>
         m: flat.extents[m],
         n: flat.extents[n],
         k: flat.extents[k],
-        a: operand(a.0, a.1, m, k)?,
-        b: operand(b.0, b.1, k, n)?,
+        a,
+        b,
         d,
         acc,
         epilogue: program::Epilogue { bias, activation: epilogue.activation },
@@ -125,7 +129,7 @@ fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product>
 fn bias((param, index): (usize, &Lin), [m, n]: [usize; 2], d: &Operand) -> Option<Bias> {
     let along = |axis: usize| index.coef(axis) == 1 && index.terms.len() == 1;
     let over_rows = d.rows == 1 && along(m);
-    let aligned = index.base * d.dtype.size() as i64 % BIAS_ALIGNED == 0;
+    let aligned = index.base * d.dtype.size() as i64 % ALIGNED == 0;
     let fits = aligned && (over_rows || (d.columns == 1 && along(n)));
     fits.then_some(Bias { param: param as u16, offset: index.base, over_rows })
 }
@@ -142,8 +146,20 @@ fn is_supported(a: DType, b: DType, d: DType, acc: DType) -> bool {
     match a {
         DType::F16 | DType::BF16 => a == b && acc == DType::F32 && (d == a || d == DType::F32),
         DType::F32 | DType::F64 => a == b && acc == a && d == a,
+        DType::I8 => a == b && acc == DType::I32 && d == DType::I32,
         _ => false,
     }
+}
+
+/// Whether the library takes a product of bytes: four contracted elements at a time, and four rows and columns as well where those
+/// of an operand are apart. As measured: cuBLASLt's documentation asks for more.
+fn takes_bytes(operands: [&Operand; 3], [m, n, k]: [i64; 3]) -> bool {
+    let [a, b, _] = operands;
+    let fours = |numbers: &[i64]| numbers.iter().all(|n| n % 4 == 0);
+    let starts = |o: &&Operand| std::iter::once(&o.offset).chain(&o.batch).all(|at| at % ALIGNED == 0);
+    let apart = |o: &&Operand| fours(&[if o.rows == 1 { o.columns } else { o.rows }]);
+    let together = a.columns == 1 && b.rows == 1;
+    fours(&[k]) && (together || fours(&[m, n])) && operands.iter().all(starts) && [a, b].iter().all(apart)
 }
 
 fn single(flat: &Flat, set: AxisSet) -> Option<usize> {

@@ -7,9 +7,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use base::{Code, Config, Remark};
+use base::{Code, Config, Numerics, Remark};
 use graph::{Graph, NodeId, Op, OriginId};
-use kernel::{Class, Def, Estimate, Summary, Target, estimate};
+use kernel::{Class, Def, Estimate, Products, Summary, Target, estimate};
 
 use crate::build::{Built, Group, Refusal, build};
 use crate::cost::{class, legal, summarise};
@@ -40,6 +40,7 @@ struct State<'a> {
     values: &'a Values,
     sizes: &'a Sizes,
     target: &'a Target,
+    numerics: Numerics,
     same_origin_only: bool,
     groups: Vec<Option<Chosen>>,
     /// Groups that compute a node.
@@ -82,6 +83,8 @@ fn hint(code: Code) -> &'static str {
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
+    /// What a library could do after its product; it comes last, as generated code can do more.
+    late: Reverse<bool>,
     gain: u64,
     pair: Reverse<(usize, usize)>,
 }
@@ -170,6 +173,7 @@ impl<'a> State<'a> {
             values,
             sizes,
             target,
+            numerics: config.numerics,
             same_origin_only: !config.fuse,
             groups: Vec::new(),
             of,
@@ -272,7 +276,7 @@ impl<'a> State<'a> {
     fn assemble(&self, group: Group) -> Result<Chosen, Refusal> {
         let built = build(self.graph, self.users, &group, self.target.max_values)?;
         if group.members.len() > 1 {
-            legal(&built.comp, self.target)?;
+            legal(&built.comp, self.target, self.numerics)?;
         }
         let summary = summarise(&built.comp, self.sizes, self.target);
         Ok(Chosen { group, built: Some(built), summary, estimate: estimate(&summary, self.target) })
@@ -290,7 +294,9 @@ impl<'a> State<'a> {
         }
         let ty = self.graph.tensor(value);
         let bytes = self.sizes.elements(&ty.shape) * ty.dtype.size() as f64;
-        Some(Candidate { gain: bytes as u64 + 1, pair: Reverse((a.min(b), a.max(b))) })
+        let is_product = |c: &Chosen| c.built.as_ref().is_some_and(|b| class(&b.comp) == Class::Contraction);
+        let late = self.target.products != Products::Generated && (is_product(ga) || is_product(gb));
+        Some(Candidate { late: Reverse(late), gain: bytes as u64 + 1, pair: Reverse((a.min(b), a.max(b))) })
     }
 
     fn edges_of(&self, g: usize, queue: &mut BinaryHeap<Candidate>) {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::Code;
-use kernel::{AxisSet, Class, Comp, Def, Products, Store, Summary, Target, ValueId, blocks, op_cost};
+use base::{Code, Numerics};
+use kernel::{AxisSet, Class, Comp, Def, Products, Store, Summary, Target, ValueId, blocks, epilogue, op_cost};
 use scalar::ScalarOp;
 
 use crate::build::Refusal;
@@ -43,7 +43,7 @@ pub fn class(comp: &Comp) -> Class {
 ///
 /// # Errors
 /// The refusal, with its code.
-pub(crate) fn legal(comp: &Comp, target: &Target) -> Result<(), Refusal> {
+pub(crate) fn legal(comp: &Comp, target: &Target, numerics: Numerics) -> Result<(), Refusal> {
     if comp.args.len() > target.max_args {
         return Err(Refusal::new(Code::F07, format!("{} arguments, limit {}", comp.args.len(), target.max_args)));
     }
@@ -54,15 +54,18 @@ pub(crate) fn legal(comp: &Comp, target: &Target) -> Result<(), Refusal> {
         }
     }
     match class(comp) {
-        Class::Contraction => legal_contraction(comp, target),
+        Class::Contraction => legal_contraction(comp, target, numerics),
         Class::Mixed => legal_mixed(comp),
         _ => legal_row(comp),
     }
 }
 
-fn legal_contraction(comp: &Comp, target: &Target) -> Result<(), Refusal> {
+fn legal_contraction(comp: &Comp, target: &Target, numerics: Numerics) -> Result<(), Refusal> {
     let computes = |v: &kernel::Value| matches!(v.def, Def::Op(..) | Def::Check { .. });
-    if target.products == Products::Library && comp.values.iter().any(computes) {
+    if let Products::Library(epilogues) = target.products
+        && comp.values.iter().any(computes)
+        && epilogue(comp, epilogues, numerics).is_none()
+    {
         return Err(Refusal::new(Code::F13, "the library reads and writes stored matrices"));
     }
     let contracts: Vec<ValueId> =
@@ -75,7 +78,7 @@ fn legal_contraction(comp: &Comp, target: &Target) -> Result<(), Refusal> {
     if comp.values.iter().any(|v| matches!(v.def, Def::Reduce { .. } | Def::Scan { .. })) {
         return Err(Refusal::new(Code::F13, "a reduction cannot share the tiles of a matrix product"));
     }
-    let most = if target.products == Products::Library { 1 } else { MAX_PRODUCTS };
+    let most = if target.products == Products::Generated { MAX_PRODUCTS } else { 1 };
     if contracts.len() > most || !contracts.iter().all(|&v| is_matrix_product(comp, v)) {
         return Err(Refusal::new(Code::F07, format!("{} products in one kernel", contracts.len())));
     }

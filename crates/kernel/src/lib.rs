@@ -4,12 +4,15 @@
 //! expressions remain. It stays symbolic in the graph's dimensions; lowering binds them.
 
 mod comp;
+mod epilogue;
 mod estimate;
+mod polynomial;
 mod target;
 mod text;
 mod verify;
 
 pub use comp::{Arg, Axis, AxisSet, Comp, Cond, Def, Store, Value, ValueId};
+pub use epilogue::{Epilogue, epilogue};
 pub use estimate::{Bound, Class, Estimate, Summary, blocks, estimate, op_cost};
-pub use target::{Products, Target};
+pub use target::{Epilogues, Products, Target};
 pub use verify::verify;

@@ -3,13 +3,29 @@
 use base::DeviceId;
 use serde::{Deserialize, Serialize};
 
+impl Epilogues {
+    /// Those of cuBLASLt, whose gelu is the tanh form.
+    pub const CUBLASLT: Epilogues = Epilogues { bias: true, relu: true, gelu_tanh: true };
+}
+
 /// How a device computes matrix products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Products {
     /// Generated code: operands may be computed while packing, results go on to other work while hot.
     Generated,
     /// A library's: operands are stored matrices, and results are stored.
-    Library,
+    Library(Epilogues),
+}
+
+/// What a library does to a product before it stores it: adds a bias, then applies a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Epilogues {
+    /// Adds a vector over the result's adjacent axis.
+    pub bias: bool,
+    /// Applies `Activation::Relu`.
+    pub relu: bool,
+    /// Applies `Activation::GeluTanh`.
+    pub gelu_tanh: bool,
 }
 
 /// What the cost model and the lowering rules know about a device.
@@ -86,7 +102,7 @@ impl Target {
             max_args: 192,
             max_shared_args: 3500,
             max_values: 160,
-            products: Products::Library,
+            products: Products::Library(Epilogues::CUBLASLT),
             overlaps: true,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use scalar::DType;
+use scalar::{Activation, DType};
 
 use crate::Param;
 
@@ -92,15 +92,6 @@ pub struct Bias {
     pub offset: i64,
     /// It varies over rows instead of columns.
     pub over_rows: bool,
-}
-
-/// Functions that the library applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Activation {
-    /// max(x, 0).
-    Relu,
-    /// Gelu in its tanh form.
-    GeluTanh,
 }
 
 /// A matrix, or a batch of them, within a parameter; positions in elements.

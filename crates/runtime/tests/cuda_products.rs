@@ -1,9 +1,9 @@
 //! Products on a GPU, where there is one, against the host. Without one the test says so and passes.
 
 use base::ErrorKind;
-use program::{Access, Activation, Bias, CudaProgram, CudaStep, Epilogue, Operand, Param, Product};
+use program::{Access, Bias, CudaProgram, CudaStep, Epilogue, Operand, Param, Product};
 use runtime::{Arg, Buffer, Device, Pool};
-use scalar::DType;
+use scalar::{Activation, DType};
 
 /// A product of f32, with how many elements its operands have.
 struct Case {

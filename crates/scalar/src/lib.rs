@@ -3,6 +3,7 @@
 //!
 //! Adding a scalar op is one row in `op` (name, arity, dtype rule), one arm in `eval`, and one test.
 
+mod activation;
 mod combiner;
 mod dtype;
 mod eval;
@@ -12,6 +13,7 @@ mod philox;
 mod sym;
 mod value;
 
+pub use activation::Activation;
 pub use combiner::{Combiner, CombinerInfo};
 pub use dtype::DType;
 pub use eval::{eval, eval_f64};

@@ -49,15 +49,23 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, clusters: bo
     let mut phases: Vec<Vec<Unit>> = Vec::new();
     let firsts = place_arguments(parts, &mut program);
     for (request, first) in parts.iter().zip(firsts) {
-        let flats: Vec<flat::Flat> = flat::flatten(request)?.into_iter().filter(|flat| !flat.stores.is_empty()).collect();
+        let flats = flat::flatten(request)?;
+        let whole = flats.len() == 1;
+        let epilogue = kernel::epilogue(request.comp, kernel::Epilogues::CUBLASLT, request.numerics).filter(|_| whole);
+        let flats: Vec<flat::Flat> = flats.into_iter().filter(|flat| !flat.stores.is_empty()).collect();
         let alone = parts.len() == 1 && flats.len() == 1;
         for mut flat in flats {
             flat.move_arguments(first);
-            if let Some(product) = product::product(&flat, &program.params) {
-                program.steps.push(CudaStep::Product(product));
-                continue;
+            let rest = match product::take(&flat, epilogue, &mut program.params) {
+                Some(taken) => {
+                    program.steps.push(CudaStep::Product(taken.product));
+                    taken.rest
+                }
+                None => Some(flat),
+            };
+            if let Some(rest) = rest {
+                add(&mut phases, rest, clusters && alone, &mut program)?;
             }
-            add(&mut phases, flat, clusters && alone, &mut program)?;
         }
     }
     let numerics = parts.first().map_or(Numerics::Eager, |r| r.numerics);

@@ -1,23 +1,86 @@
-//! Comps that are one matrix product of stored matrices: the library computes them.
+//! Products of stored matrices, and what the library does to them before it stores them.
 
-use kernel::{AxisSet, ValueId};
-use program::{Epilogue, Operand, Param, Product};
-use scalar::DType;
+use kernel::{AxisSet, Epilogue, ValueId};
+use program::{Access, Bias, Operand, Param, Product};
+use scalar::{DType, Scalar};
 
-use crate::flat::{Flat, FlatDef};
+use crate::flat::{Flat, FlatDef, FlatStore};
 use crate::gemm::classes;
 use crate::lin::Lin;
 
-/// The product, if a comp is nothing else and the library can take it.
-pub(crate) fn product(flat: &Flat, params: &[Param]) -> Option<Product> {
-    let needed = flat.needed(std::iter::empty());
-    let mut contracts = (0..flat.values.len() as ValueId).filter(|&v| matches!(flat.value(v).def, FlatDef::Contract { .. }));
-    let (Some(v), None) = (contracts.next(), contracts.next()) else { return None };
+/// Elements of bytes, or bytes, at multiples of which a bias and products of bytes begin.
+const ALIGNED: i64 = 16;
+
+/// What the library computes of a comp, and what generated code makes of that, if it is not all.
+pub(crate) struct Taken {
+    pub(crate) product: Product,
+    pub(crate) rest: Option<Flat>,
+}
+
+/// The product of a comp that the library can take, with what follows it in the comp if the library can do that too; otherwise the
+/// product goes to a workspace.
+pub(crate) fn take(flat: &Flat, epilogue: Option<Epilogue>, params: &mut Vec<Param>) -> Option<Taken> {
+    if let Some(product) = epilogue.and_then(|e| product(flat, e, params)) {
+        return Some(Taken { product, rest: None });
+    }
+    let workspace = params.len();
+    let (alone, rest, parameter) = split(flat, workspace)?;
+    params.push(parameter);
+    let bare = Epilogue { product: alone.stores[0].value, bias: None, activation: None };
+    let Some(product) = product(&alone, bare, params) else {
+        params.pop();
+        return None;
+    };
+    Some(Taken { product, rest: Some(rest) })
+}
+
+/// The only product of a comp, stored in a workspace, and what remains, which reads it there.
+fn split(flat: &Flat, workspace: usize) -> Option<(Flat, Flat, Param)> {
+    let mut reductions = (0..flat.values.len() as ValueId).filter(|&v| flat.value(v).def.is_reduction());
+    let (Some(v), None) = (reductions.next(), reductions.next()) else { return None };
+    let scans = flat.values.iter().any(|v| matches!(v.def, FlatDef::Scan { .. }));
+    if scans || !matches!(flat.value(v).def, FlatDef::Contract { .. }) {
+        return None;
+    }
+    let (mut index, mut elements) = (Lin::default(), 1);
+    for &axis in flat.order.iter().rev().filter(|&&a| flat.live(flat.value(v).free).has(a)) {
+        index = index.add(&Lin::axis(axis).scale(elements));
+        elements *= flat.extents[axis];
+    }
+    let dtype = flat.value(v).dtype;
+    let mut alone = flat.clone();
+    alone.stores =
+        vec![FlatStore { arg: workspace, index: index.clone(), when: Vec::new(), value: v, combine: None, collides: false }];
+    let rest = without(flat, v, FlatDef::Load { arg: workspace, index, when: Vec::new(), fill: Scalar::zero(dtype) });
+    let name = format!("product{workspace}");
+    Some((alone, rest, Param { name, dtype, access: Access::ReadWrite, elements: elements as u64 }))
+}
+
+/// A comp in which a contraction is something else, without the axes that it is over.
+fn without(flat: &Flat, contraction: ValueId, def: FlatDef) -> Flat {
+    let mut rest = flat.clone();
+    let over = flat.value(contraction).def.reduced();
+    rest.values[contraction as usize].def = def;
+    rest.inner = rest.inner.minus(over);
+    rest.over = rest.over.minus(over);
+    rest.order.retain(|&a| !over.has(a));
+    over.iter().for_each(|a| rest.extents[a] = 1);
+    let needed = rest.needed(std::iter::empty());
+    for (value, _) in rest.values.iter_mut().zip(needed).filter(|(_, needed)| !needed) {
+        value.def = FlatDef::Const(Scalar::zero(value.dtype));
+        value.free = AxisSet::default();
+    }
+    rest.settle();
+    rest
+}
+
+/// A comp's product, if the library can take it and what follows it.
+fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product> {
+    let v = epilogue.product;
     let FlatDef::Contract { a, b, acc, .. } = flat.value(v).def else { return None };
     let [store] = &flat.stores[..] else { return None };
-    let others = (0..flat.values.len() as ValueId).filter(|&o| needed[o as usize] && ![v, a, b].contains(&o)).count();
-    let plain = store.value == v && store.combine.is_none() && !store.collides && store.when.is_empty();
-    if others > 0 || !plain || !store.index.is_affine() || flat.points(flat.parallel()) == 0 {
+    let plain = store.combine.is_none() && !store.collides && store.when.is_empty();
+    if !plain || !store.index.is_affine() || flat.points(flat.parallel()) == 0 {
         return None;
     }
     let (a, b) = (load(flat, a)?, load(flat, b)?);
@@ -40,17 +103,35 @@ pub(crate) fn product(flat: &Flat, params: &[Param]) -> Option<Product> {
         };
         is_matrix(&operand, flat.extents[rows], flat.extents[columns]).then_some(operand)
     };
+    let [a, b] = [operand(a.0, a.1, m, k)?, operand(b.0, b.1, k, n)?];
+    let d = operand(store.arg, &store.index, m, n)?;
+    if a.dtype == DType::I8 && !takes_bytes([&a, &b, &d], [m, n, k].map(|x| flat.extents[x])) {
+        return None;
+    }
+    let bias = match epilogue.bias {
+        Some(v) => Some(bias(load(flat, v)?, [m, n], &d)?),
+        None => None,
+    };
     Some(Product {
         batch: batch.iter().map(|&x| flat.extents[x]).collect(),
         m: flat.extents[m],
         n: flat.extents[n],
         k: flat.extents[k],
-        a: operand(a.0, a.1, m, k)?,
-        b: operand(b.0, b.1, k, n)?,
-        d: operand(store.arg, &store.index, m, n)?,
+        a,
+        b,
+        d,
         acc,
-        epilogue: Epilogue::default(),
+        epilogue: program::Epilogue { bias, activation: epilogue.activation },
     })
+}
+
+/// A vector that is added over the adjacent axis, rows or columns, of a result.
+fn bias((param, index): (usize, &Lin), [m, n]: [usize; 2], d: &Operand) -> Option<Bias> {
+    let along = |axis: usize| index.coef(axis) == 1 && index.terms.len() == 1;
+    let over_rows = d.rows == 1 && along(m);
+    let aligned = index.base * d.dtype.size() as i64 % ALIGNED == 0;
+    let fits = aligned && (over_rows || (d.columns == 1 && along(n)));
+    fits.then_some(Bias { param: param as u16, offset: index.base, over_rows })
 }
 
 /// A plain read: argument and index.
@@ -65,8 +146,20 @@ fn is_supported(a: DType, b: DType, d: DType, acc: DType) -> bool {
     match a {
         DType::F16 | DType::BF16 => a == b && acc == DType::F32 && (d == a || d == DType::F32),
         DType::F32 | DType::F64 => a == b && acc == a && d == a,
+        DType::I8 => a == b && acc == DType::I32 && d == DType::I32,
         _ => false,
     }
+}
+
+/// Whether the library takes a product of bytes: four contracted elements at a time, and four rows and columns as well where those
+/// of an operand are apart. As measured: cuBLASLt's documentation asks for more.
+fn takes_bytes(operands: [&Operand; 3], [m, n, k]: [i64; 3]) -> bool {
+    let [a, b, _] = operands;
+    let fours = |numbers: &[i64]| numbers.iter().all(|n| n % 4 == 0);
+    let starts = |o: &&Operand| std::iter::once(&o.offset).chain(&o.batch).all(|at| at % ALIGNED == 0);
+    let apart = |o: &&Operand| fours(&[if o.rows == 1 { o.columns } else { o.rows }]);
+    let together = a.columns == 1 && b.rows == 1;
+    fours(&[k]) && (together || fours(&[m, n])) && operands.iter().all(starts) && [a, b].iter().all(apart)
 }
 
 fn single(flat: &Flat, set: AxisSet) -> Option<usize> {

@@ -1,8 +1,8 @@
 //! From a product to the parameters of cuBLASLt, which thinks in column-major matrices.
 
 use base::{Error, Result};
-use program::{Activation, Operand, Product};
-use scalar::DType;
+use program::{Operand, Product};
+use scalar::{Activation, DType};
 use smallvec::SmallVec;
 
 /// Calls that one product may take, for batch axes that do not merge.

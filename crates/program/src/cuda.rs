@@ -111,6 +111,8 @@ pub struct Operand {
     pub batch: Vec<i64>,
 }
 
+/// Ends the part of a source that is in the hardware's instructions; the rest is C++ for threads.
+pub const HARDWARE_END: &str = "// ---- portable\n";
 /// Ends what every source begins with; the rest is the kernel's own.
 pub const PRELUDE_END: &str = "// ---- kernel\n";
 

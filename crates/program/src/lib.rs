@@ -14,7 +14,7 @@ mod verify;
 
 pub use beside::beside;
 pub use body::{Affine, Body, Bound, Instr, Reg, RegDecl, Ty};
-pub use cuda::{Bias, CudaProgram, CudaStep, Epilogue, Launch, Operand, PRELUDE_END, Product};
+pub use cuda::{Bias, CudaProgram, CudaStep, Epilogue, HARDWARE_END, Launch, Operand, PRELUDE_END, Product};
 pub use gemm::{Gemm, PackSource};
 pub use nest::{Nest, Sequence, Stage, TileAxis};
 pub use verify::verify;

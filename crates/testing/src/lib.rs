@@ -4,6 +4,7 @@
 //! * [`generate`] makes well-typed graphs and arguments from bytes ([`Cursor`]): a seed or a fuzzer
 //! * [`differential`] runs one program on many runtimes against the interpreter
 //! * [`cpu`] adds the stages and runtimes of the CPU, [`cuda`] the stage of GPUs
+//! * [`emulator`] runs generated CUDA C++ on the CPU
 //! * [`tolerance`] says how far results may differ
 //! * [`reduce()`] shrinks a failing program
 
@@ -11,6 +12,7 @@ pub mod cpu;
 pub mod cuda;
 mod cursor;
 pub mod differential;
+pub mod emulator;
 pub mod filetest;
 pub mod generate;
 mod reduce;

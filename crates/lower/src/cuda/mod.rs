@@ -27,7 +27,7 @@ use std::fmt::Write as _;
 
 use ::scalar::DType;
 use base::{HashMap, Numerics, Result};
-use program::{CudaProgram, CudaStep, Launch, PRELUDE_END};
+use program::{CudaProgram, CudaStep, HARDWARE_END, Launch, PRELUDE_END};
 
 use crate::partial::Unit;
 use crate::{Request, flat, params, unsupported};
@@ -35,7 +35,8 @@ use nest::Body;
 use print::Shared;
 use schedule::Grid;
 
-/// What every source begins with.
+/// What every source begins with: the hardware's own instructions, then what is plain C++.
+const HARDWARE: &str = include_str!("hardware.cuh");
 const PRELUDE: &str = include_str!("prelude.cuh");
 
 /// Lowers the parts of a kernel, which do not depend on each other, for given sizes; `clusters` says whether the GPU has clusters
@@ -111,6 +112,8 @@ fn print_phases(
         Numerics::Eager => "// nvrtc: -fmad=false\n".to_owned(),
         Numerics::Wide => "#define WIDE\n".to_owned(),
     };
+    text.push_str(HARDWARE);
+    text.push_str(HARDWARE_END);
     text.push_str(PRELUDE);
     text.push_str(PRELUDE_END);
     let base = entry_name(&program.name);

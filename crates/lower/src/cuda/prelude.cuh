@@ -1,30 +1,17 @@
-typedef unsigned long long u64;
-typedef unsigned int u32;
-typedef long long i64;
-#pragma nv_diag_suppress 177
-#define DEV __device__ __forceinline__
-#define UNROLL _Pragma("unroll")
 #define LANES(j) UNROLL for (int j = 0; j < V; ++j)
 
-// Stored types; registers hold float for f16 and bf16, bool for b8.
-struct b8 { unsigned char b; };
-struct f16 { unsigned short b; };
-struct bf16 { unsigned short b; };
+// Registers hold float for f16 and bf16, bool for b8.
 template<class T> struct Register { typedef T type; };
 template<> struct Register<b8> { typedef bool type; };
 template<> struct Register<f16> { typedef float type; };
 template<> struct Register<bf16> { typedef float type; };
 
-DEV float up(f16 x) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.b)); return r; }
 DEV float up(bf16 x) { return __uint_as_float((u32)x.b << 16); }
 DEV bool up(b8 x) { return x.b != 0; }
 template<class T> DEV T up(T x) { return x; }
 
 template<class T> struct Down { template<class R> static DEV T of(R x) { return (T)x; } };
 template<> struct Down<b8> { static DEV b8 of(bool x) { b8 r; r.b = x; return r; } };
-// Two halves of a word at once: the instruction for one is four times slower.
-DEV u32 pair(f16, float a, float b) { u32 r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
-DEV u32 pair(bf16, float a, float b) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
 template<> struct Down<f16> { static DEV f16 of(float x) { f16 r; r.b = (unsigned short)pair(f16(), x, 0.0f); return r; } };
 template<> struct Down<bf16> { static DEV bf16 of(float x) { bf16 r; r.b = (unsigned short)pair(bf16(), x, 0.0f); return r; } };
 DEV float round_f16(float x) { return up(Down<f16>::of(x)); }
@@ -36,32 +23,13 @@ template<class T, int V> struct alignas(alignment(sizeof(T) * V)) Vec { T x[V]; 
 template<class T, int V, class P> DEV Vec<T, V> load(const T* base, P at) { return *reinterpret_cast<const Vec<T, V>*>(base + at); }
 template<class T, int V, class P> DEV void store(T* base, P at, const Vec<T, V>& v) { *reinterpret_cast<Vec<T, V>*>(base + at) = v; }
 
-// Shared memory in which what a thread has copied waits for it; `at` is the byte where a load's slots begin.
-extern __shared__ uint4 slots[];
+// A slot of a thread: `at` is the byte where a load's slots begin.
 template<class T, int V> DEV Vec<T, V>* slot(int at, int i) {
     return reinterpret_cast<Vec<T, V>*>(reinterpret_cast<char*>(slots) + at) + i;
 }
 template<class T, int V, class P> DEV void copy_ahead(Vec<T, V>* to, const T* base, P at) {
-    const Vec<T, V>* from = reinterpret_cast<const Vec<T, V>*>(base + at);
-#if __CUDA_ARCH__ >= 800
-    constexpr int bytes = V * (int)sizeof(T), each = bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
-    UNROLL for (int i = 0; i < bytes; i += each) {
-        u32 into = (u32)__cvta_generic_to_shared(to) + i;
-        const char* part = reinterpret_cast<const char*>(from) + i;
-        if constexpr (each == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(into), "l"(part) : "memory");
-        else asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(into), "l"(part), "n"(each) : "memory");
-    }
-#else
-    *to = *from;
-#endif
+    copy_bytes<V * (int)sizeof(T)>(to, base + at);
 }
-#if __CUDA_ARCH__ >= 800
-DEV void copies_begun() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template<int PENDING> DEV void copies_done() { asm volatile("cp.async.wait_group %0;" :: "n"(PENDING) : "memory"); }
-#else
-DEV void copies_begun() {}
-template<int PENDING> DEV void copies_done() {}
-#endif
 
 // Stored elements of registers; two f16 or bf16 at once.
 template<class T> struct Packs { static constexpr bool pairs = false; };
@@ -110,9 +78,6 @@ template<class T> DEV bool is_nan(T) { return false; }
 DEV bool is_inf(float x) { return fabsf(x) == __int_as_float(0x7f800000); }
 DEV bool is_inf(double x) { return fabs(x) == __longlong_as_double(0x7ff0000000000000ll); }
 template<class T> DEV T s_max(T a, T b) { return is_nan(a) || is_nan(b) ? a + b : a < b ? b : a; }
-// NaN if either is NaN; of zeros of both signs, either.
-DEV float greater(float a, float b) { float r; asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
-DEV float lesser(float a, float b) { float r; asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
 template<class T> DEV T greater(T a, T b) { return is_nan(a) || is_nan(b) ? a + b : a < b ? b : a; }
 template<class T> DEV T lesser(T a, T b) { return is_nan(a) || is_nan(b) ? a + b : b < a ? b : a; }
 #ifdef WIDE
@@ -138,8 +103,6 @@ BOTH(s_sin, sinf, sin) BOTH(s_cos, cosf, cos) BOTH(s_tan, tanf, tan) BOTH(s_asin
 BOTH(s_atan, atanf, atan) BOTH(s_sinh, sinhf, sinh) BOTH(s_cosh, coshf, cosh) BOTH(s_asinh, asinhf, asinh)
 BOTH(s_acosh, acoshf, acosh) BOTH(s_atanh, atanhf, atanh) BOTH(s_floor, floorf, floor) BOTH(s_ceil, ceilf, ceil)
 BOTH(s_trunc, truncf, trunc) BOTH(s_round, rintf, rint)
-DEV float ex2(float x) { float r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
-DEV float rcp(float x) { float r; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
 #ifdef WIDE
 DEV float exp_f32(float x) { return ex2(x * 1.4426950408889634f); }
 DEV float tanh_f32(float x) {
@@ -147,8 +110,6 @@ DEV float tanh_f32(float x) {
     float small = fmaf(x * x * x, -0.33333333f, x);
     return fabsf(x) < 0.03f ? small : copysignf(t, x);
 }
-// For results of 16 bits: relative error below 2^-11.
-DEV float tanh_low(float x) { float r; asm("tanh.approx.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
 // Abramowitz and Stegun 7.1.26: absolute error below 1.5e-7.
 DEV float erf_f32(float x) {
     float a = fabsf(x), t = rcp(fmaf(0.3275911f, a, 1.0f));
@@ -353,12 +314,6 @@ template<class A, class B> struct Both { A a; B b;
     static DEV Both none() { Both s; s.a = A::none(); s.b = B::none(); return s; }
     DEV void merge(const Both& o) { a.merge(o.a); b.merge(o.b); } };
 
-// Waits for the G adjacent threads that share a result; all of a block's T wait together where numbers of barriers run out.
-template<int G, int T> DEV void wait() {
-    if constexpr (G == T || T / G > 15) __syncthreads();
-    else asm volatile("bar.sync %0, %1;" :: "r"((int)threadIdx.x / G + 1), "n"(G) : "memory");
-}
-
 // Merging states of threads. All threads that share a result take part; the order depends on their numbers only.
 template<class S> DEV S shuffled(const S& s, int mask) {
     S r;
@@ -410,43 +365,15 @@ template<int G, int T, int V, class S> DEV void across_all(S (&y)[V], S* shared)
     LANES(j) UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
         reinterpret_cast<u32*>(&y[j])[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&s)[i], j * EACH);
 }
-DEV void cluster_arrive() {
-    asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.release.aligned;" ::: "memory");
-}
-DEV void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-DEV u32 shared_address(const void* p) { return (u32)__cvta_generic_to_shared(p); }
-// A meeting is over once so many bytes have arrived; its next turn begins with `meeting_again`.
-DEV void meeting_again(u64* meeting, u32 bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(shared_address(meeting)), "r"(bytes) : "memory");
-}
-DEV void meeting_begun(u64* meeting, u32 bytes) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(shared_address(meeting)) : "memory");
-    meeting_again(meeting, bytes);
-}
-DEV void meeting_over(u64* meeting, u32 parity) {
-    u32 over;
-    do asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                    : "=r"(over) : "r"(shared_address(meeting)), "r"(parity) : "memory");
-    while (!over);
-}
-DEV u32 in_block(u32 address, u32 rank) {
-    u32 there;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
-    return there;
-}
 // All threads of a cluster of C blocks of T: every warp sends its state to every block.
 template<int C, int T, class S> DEV S across_cluster(S s, S* shared, u64* meeting, u32 parity) {
     constexpr int W = T / 32, N = C * W, EACH = (N + 31) / 32;
     s = across_warp<32>(s);
     int lane = threadIdx.x % 32;
     if (lane < C) {
-        u32 rank;
-        asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-        u32 slot = in_block(shared_address(shared + rank * W + threadIdx.x / 32), lane);
-        u32 there = in_block(shared_address(meeting), lane);
-        UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
-            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
-                         :: "r"(slot + 4 * i), "r"(reinterpret_cast<u32*>(&s)[i]), "r"(there) : "memory");
+        SharedAddress slot = in_block(shared_address(shared + cluster_rank() * W + threadIdx.x / 32), lane);
+        SharedAddress there = in_block(shared_address(meeting), lane);
+        UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i) send(slot + 4 * i, reinterpret_cast<u32*>(&s)[i], there);
     }
     meeting_over(meeting, parity);
     if (threadIdx.x == 0) meeting_again(meeting, N * sizeof(S));

@@ -38,6 +38,10 @@ pub(crate) fn bundle(words: &[&str]) -> Result<()> {
         fs::remove_dir_all(&folder)?;
     }
     fs::create_dir_all(folder.join("tests/bin"))?;
+    // First, as the script tells a bundle from other folders, also one that was not finished.
+    let script = folder.join("run");
+    fs::write(&script, SCRIPT)?;
+    executable(&script)?;
     program(&std::env::current_exe()?, &folder.join("xtask"))?;
     for message in built(&root)? {
         if let Some(library) = of_bridge(&message) {
@@ -48,9 +52,6 @@ pub(crate) fn bundle(words: &[&str]) -> Result<()> {
         }
     }
     FILES.iter().try_for_each(|(from, names)| copied(&root, &folder, from, names))?;
-    let script = folder.join("run");
-    fs::write(&script, SCRIPT)?;
-    executable(&script)?;
     println!("{}: copy it to the machine and start `run` there", folder.display());
     Ok(())
 }

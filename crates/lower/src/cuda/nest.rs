@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use base::{HashMap, Result};
+use base::{HashMap, Numerics, Result};
 use kernel::{AxisSet, ValueId};
 
 use super::hold::{Hold, plain_loads};
-use super::online::online;
+use super::online::{moments, online};
 use super::print::{Held, Print, Shared};
 use super::scalar::stored;
 use super::schedule::{Schedule, schedule};
@@ -42,8 +42,12 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     let mut flat = unit.flat.clone();
     let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
     let online = online(&mut flat, partials);
-    let flat = &flat;
-    let mut schedule = schedule(flat, unit.block.as_ref(), shared);
+    let mut planned = schedule(&flat, unit.block.as_ref(), shared);
+    // Blocks of a cluster wait long for each other: it is worth more arithmetic that they do so once.
+    if planned.cluster > 1 && shared.numerics == Numerics::Wide && moments(&mut flat, partials) {
+        planned = schedule(&flat, unit.block.as_ref(), shared);
+    }
+    let (flat, mut schedule) = (&flat, planned);
     let order = Stages::new(flat, partials);
     let turn = if unit.block.is_none() { turn(flat, &schedule, &order.needed, shared) } else { None };
     if turn.is_some() {

@@ -6,6 +6,7 @@ use base::Result;
 use runtime::Array;
 
 use crate::executable::Executable;
+use crate::places::Launches;
 
 /// Bytes of device memory that a call takes beside its inputs and what all calls share, in the size classes of the device's pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,17 +15,19 @@ pub struct CallMemory {
     pub intermediates: usize,
     /// Results that lie in no input.
     pub results: usize,
+    /// Results that take the memory of inputs, if the caller gives it away; else they take memory of their own.
+    pub taking: usize,
 }
 
 impl CallMemory {
-    /// Most that the call holds at a time.
+    /// Most that the call holds at a time, where nothing is given away.
     pub fn peak(&self) -> usize {
-        self.intermediates + self.results
+        self.intermediates + self.results + self.taking
     }
 }
 
 impl Executable {
-    /// The memory of a call on inputs of these shapes, of which donated ones are not given away; `None` for a plan that needs more
+    /// The memory of a call on inputs of these shapes; `None` for a plan that needs more
     /// than launches, whose memory shows when it runs.
     ///
     /// # Errors
@@ -33,10 +36,14 @@ impl Executable {
         let instance = self.instance_for(&BTreeMap::new(), inputs)?;
         self.shared(&instance)?;
         let pool = self.device().pool();
-        let sum = |bytes: &mut dyn Iterator<Item = usize>| bytes.map(|b| pool.rounded(b)).sum();
-        Ok(instance.launches(self).map(|launches| CallMemory {
-            intermediates: sum(&mut launches.own.iter().copied()),
-            results: sum(&mut launches.results.iter().map(|r| r.bytes())),
-        }))
+        let planned = |launches: &Launches| {
+            let results = |takes: bool| {
+                let some = launches.results.iter().filter(|r| r.takes.is_some() == takes);
+                some.map(|r| pool.rounded(r.bytes())).sum()
+            };
+            let intermediates = launches.own.iter().map(|&bytes| pool.rounded(bytes)).sum();
+            CallMemory { intermediates, results: results(false), taking: results(true) }
+        };
+        Ok(instance.launches(self).map(planned))
     }
 }

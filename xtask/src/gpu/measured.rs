@@ -208,7 +208,8 @@ impl MemoryUse {
         pool.reset_peak();
         let before = pool.stats().allocated;
         drop(calls.run()?);
-        let planned = executable.call_memory(&calls.arrays())?.map(|m| m.peak());
+        let planned = executable.call_memory(&calls.arrays())?;
+        let planned = planned.map(|m| if calls.next.is_empty() { m.peak() } else { m.peak() - m.taking });
         Ok(MemoryUse { planned, seen: pool.stats().peak - before })
     }
 }

@@ -5,13 +5,13 @@ use std::ops::Range;
 use base::{Error, Result};
 use runtime::Buffer;
 
-/// Checks that outputs share no memory with each other, or with inputs but those that they overwrite, by number.
+/// Checks that outputs share no memory with each other, or with inputs but those that they overwrite.
 ///
 /// # Errors
 /// Two that do, by name.
-pub(crate) fn check_apart(inputs: &[Buffer], outputs: &[Buffer], overwritten: &[usize]) -> Result<()> {
+pub(crate) fn check_apart(inputs: &[Buffer], outputs: &[Buffer], overwritten: &[bool]) -> Result<()> {
     let range = |b: &Buffer| (b.as_ptr() as usize)..(b.as_ptr() as usize + b.len());
-    let read = (0..inputs.len()).filter(|n| !overwritten.contains(n));
+    let read = (0..inputs.len()).filter(|&n| overwritten.get(n) != Some(&true));
     let read = read.map(|n| (range(&inputs[n]), false, n));
     let written = outputs.iter().enumerate().map(|(n, b)| (range(b), true, n));
     match meeting(read.chain(written).collect()) {

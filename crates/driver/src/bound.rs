@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base::Result;
+use base::{Error, Result};
 use runtime::{Arg, Array, Buffer};
 use scalar::{DType, Var};
 use smallvec::SmallVec;
@@ -38,8 +38,8 @@ pub struct Bound {
     shapes: Vec<Vec<usize>>,
     /// For each output, whether it lies in the memory of an input.
     pub(crate) overwrites: Vec<bool>,
-    /// Those inputs.
-    overwritten: Vec<usize>,
+    /// For each input, whether an output lies in its memory.
+    overwritten: Vec<bool>,
     instance: Arc<Instance>,
     /// The launches, if all of the plan are generated kernels and every output has a buffer of its own.
     steps: Option<Vec<Step>>,
@@ -64,7 +64,10 @@ impl Executable {
         let instance = self.instance(dims, &shapes.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         self.shared(&instance)?;
         let (steps, own) = places::resolve_into(self, &instance, overwrites).unzip();
-        let overwritten = overwrites.iter().copied().flatten().collect();
+        let mut overwritten = vec![false; shapes.len()];
+        for &n in overwrites.iter().flatten() {
+            *overwritten.get_mut(n).ok_or_else(|| Error::invalid(format!("there is no input {n} to overwrite")))? = true;
+        }
         let overwrites = overwrites.iter().map(Option::is_some).collect();
         Ok(Bound { dims: dims.clone(), shapes, overwrites, overwritten, instance, steps, own: own.unwrap_or_default() })
     }

@@ -122,7 +122,10 @@ impl Executable {
     pub(crate) fn run_steps(&self, steps: &[Step], instance: &Instance, at: &Memory<'_>, watch: &dyn Watch) -> Result<()> {
         for step in steps {
             let ReadyStep::Program { prepared, .. } = &instance.kernels[step.kernel].step else { continue };
-            let args: SmallVec<[Arg<'_>; 16]> = step.args.iter().map(|&source| at.at(source)).collect::<Result<_>>()?;
+            let mut args: SmallVec<[Arg<'_>; 16]> = SmallVec::with_capacity(step.args.len());
+            for &source in &step.args {
+                args.push(at.at(source)?);
+            }
             let name = || self.plan().kernels[step.kernel].name.clone();
             let mut launch = || self.device.launch(prepared, &args).map_err(|e| e.context(name()));
             watch.kernel(step.kernel, &mut launch)?;

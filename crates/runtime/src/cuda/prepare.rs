@@ -135,7 +135,11 @@ impl Prepared {
         if !inner.ticket.is_of(context) {
             return Err(Error::internal(format!("prepared for another GPU than cuda:{}", context.ordinal)));
         }
-        params.iter().zip(args).map(|(param, arg)| address(context, param, arg)).collect()
+        let mut addresses = SmallVec::with_capacity(params.len());
+        for (param, arg) in params.iter().zip(args) {
+            addresses.push(address(context, param, arg)?);
+        }
+        Ok(addresses)
     }
 
     fn run(&self, context: &Arc<Context>, args: &[Arg<'_>]) -> Result<()> {
@@ -210,8 +214,8 @@ impl PreparedLaunch {
     }
 
     fn run(&self, context: &Context, addresses: &[u64], times: usize) -> Result<()> {
-        let words = self.args.iter().map(|&a| addresses[usize::from(a)]);
-        let mut block: SmallVec<[u64; 128]> = words.collect();
+        let mut block: SmallVec<[u64; 128]> = SmallVec::with_capacity(self.args.len() + self.rest.len());
+        block.extend(self.args.iter().map(|&a| addresses[usize::from(a)]));
         block.extend_from_slice(&self.rest);
         let attributes = self.cluster.as_ref();
         let config = LaunchConfig {

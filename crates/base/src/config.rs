@@ -14,6 +14,32 @@ pub enum Numerics {
     Wide,
 }
 
+/// How ops become kernels and launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Fused into few kernels.
+    Fused,
+    /// One kernel per user op: the control experiment.
+    Eager,
+    /// Fused; and on a GPU a program that ran with sizes before is recorded, and repeated as one launch from then on. Results are
+    /// never overwritten while they live, and everything is as in [`Mode::Fused`] but the time of the host.
+    ReduceOverhead,
+}
+
+impl std::str::FromStr for Mode {
+    type Err = Error;
+
+    /// Reads `fused`, `eager` or `reduce-overhead`.
+    fn from_str(text: &str) -> Result<Mode> {
+        match text {
+            "fused" => Ok(Mode::Fused),
+            "eager" => Ok(Mode::Eager),
+            "reduce-overhead" => Ok(Mode::ReduceOverhead),
+            _ => Err(Error::invalid(format!("no mode {text:?}: use fused, eager or reduce-overhead"))),
+        }
+    }
+}
+
 /// Where programs run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceId {
@@ -57,6 +83,8 @@ pub struct Config {
     pub numerics: Numerics,
     /// Fuse at all; off gives one kernel per user op ("eager" mode, the control experiment).
     pub fuse: bool,
+    /// Record runs on a GPU, and repeat each as one launch.
+    pub replay: bool,
     /// Where programs run.
     pub device: DeviceId,
     /// Worker threads; 0 means all cores.
@@ -133,6 +161,7 @@ impl Default for Config {
         Config {
             numerics: Numerics::Eager,
             fuse: true,
+            replay: false,
             device: DeviceId::Cpu,
             threads: 0,
             fuel: None,
@@ -145,7 +174,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Defaults, changed by `FUSELINE_NOFUSE`, `FUSELINE_DEVICE` (`cpu`, `cuda` or `cuda:N`), `FUSELINE_THREADS`, `FUSELINE_FUEL`, `FUSELINE_LOG`,
+    /// Defaults, changed by `FUSELINE_NOFUSE`, `FUSELINE_MODE` (`fused`, `eager` or `reduce-overhead`), `FUSELINE_DEVICE` (`cpu`, `cuda` or `cuda:N`), `FUSELINE_THREADS`, `FUSELINE_FUEL`, `FUSELINE_LOG`,
     /// `FUSELINE_DUMP`, `FUSELINE_NUMERICS` (`eager` or `wide`) and `FUSELINE_CACHE` (a folder, or `0` for none; unset, the folder
     /// `fuseline` of the user's cache folder, `XDG_CACHE_HOME` or `~/.cache`), and what [`CudaConfig::from_env`] reads.
     ///
@@ -155,6 +184,9 @@ impl Config {
         let mut c = Config::default();
         let var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
         c.fuse = var("FUSELINE_NOFUSE").is_none_or(|v| v == "0");
+        if let Some(v) = var("FUSELINE_MODE") {
+            c.set_mode(v.parse().map_err(|e: Error| e.context("FUSELINE_MODE"))?);
+        }
         if let Some(v) = var("FUSELINE_DEVICE") {
             c.device = v.parse().map_err(|e: Error| e.context("FUSELINE_DEVICE"))?;
         }
@@ -185,8 +217,31 @@ impl Config {
         Ok(c)
     }
 
+    /// Sets what a mode is short for.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.fuse = mode != Mode::Eager;
+        self.replay = mode == Mode::ReduceOverhead;
+    }
+
     /// Whether a log topic is on.
     pub fn logs(&self, topic: &str) -> bool {
         self.log.iter().any(|t| t == topic)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_read_by_name() {
+        let of = |name: &str| {
+            let mut config = Config { fuse: false, ..Config::default() };
+            config.set_mode(name.parse().unwrap());
+            (config.fuse, config.replay)
+        };
+        assert_eq!(["fused", "eager", "reduce-overhead"].map(of), [(true, false), (false, false), (true, true)]);
+        let error = "fast".parse::<Mode>().unwrap_err();
+        assert_eq!(error.message(), "no mode \"fast\": use fused, eager or reduce-overhead");
     }
 }

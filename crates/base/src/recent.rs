@@ -34,6 +34,10 @@ impl<K: PartialEq + Clone, V> Recent<K, V> {
     pub fn last(&self) -> Option<(K, Arc<V>)> {
         self.entries().last().cloned()
     }
+    /// All values that are kept now.
+    pub fn all(&self) -> Vec<Arc<V>> {
+        self.entries().iter().map(|(_, value)| value.clone()).collect()
+    }
     /// Whether there is a value of a key.
     pub fn contains(&self, key: &K) -> bool {
         self.entries().iter().any(|(k, _)| k == key)

@@ -39,6 +39,8 @@ pub enum Code {
     Donation,
     /// A compile was interrupted by reading a value.
     GraphBreak,
+    /// A run is not recorded to be repeated as one launch, or a replay copies something.
+    Replay,
 }
 
 impl Code {
@@ -63,6 +65,7 @@ impl Code {
             Code::Fallback => "fallback after lowering refused a group",
             Code::Donation => "donation refused",
             Code::GraphBreak => "graph break",
+            Code::Replay => "not repeated as one launch, or with copies",
         }
     }
 }

@@ -39,6 +39,9 @@ impl Session {
     fn start(args: &ModelArgs, tell: bool) -> Outcome<Session> {
         let mut config = Config::from_env()?;
         config.device = args.device.unwrap_or(config.device);
+        if let Some(mode) = args.mode {
+            config.set_mode(mode);
+        }
         config.threads = args.threads.unwrap_or(config.threads);
         let mut model = load(&args.model, args.seed, &args.dims)?;
         let binding = bind(&model, args)?;

@@ -8,9 +8,11 @@ use runtime::{Arg, Array, Buffer};
 use scalar::{DType, Var};
 use smallvec::SmallVec;
 
+use crate::apart::check_apart;
+use crate::call::Memory;
 use crate::executable::Executable;
-use crate::instance::{Instance, ReadyStep};
-use crate::places::{self, Source, Step};
+use crate::instance::Instance;
+use crate::places::{self, Step};
 
 /// Told of every kernel of a run.
 pub trait Watch: Sync {
@@ -36,27 +38,19 @@ pub struct Bound {
     shapes: Vec<Vec<usize>>,
     /// For each output, whether it lies in the memory of an input.
     pub(crate) overwrites: Vec<bool>,
+    /// For each input, whether an output lies in its memory.
+    overwritten: Vec<bool>,
     instance: Arc<Instance>,
     /// The launches, if all of the plan are generated kernels and every output has a buffer of its own.
     steps: Option<Vec<Step>>,
-    own: usize,
+    /// Bytes of the pieces of memory that intermediates and workspaces take.
+    own: Vec<usize>,
 }
 
 impl Bound {
-    /// Most bytes of intermediates alive at once, workspaces included; `None` for a plan that needs more than launches.
+    /// Bytes of intermediates, workspaces included; `None` for a plan that needs more than launches.
     pub fn intermediate_bytes(&self) -> Option<usize> {
-        let mut alive = vec![0; self.own];
-        let mut most = 0;
-        for step in self.steps.as_ref()? {
-            step.allocate.iter().for_each(|&(n, bytes)| alive[n] = bytes);
-            let workspaces: usize = match &self.instance.kernels[step.kernel].step {
-                ReadyStep::Program { workspaces, .. } => workspaces.iter().sum(),
-                _ => 0,
-            };
-            most = most.max(alive.iter().sum::<usize>() + workspaces);
-            step.release.iter().for_each(|&n| alive[n] = 0);
-        }
-        Some(most)
+        self.steps.as_ref().map(|_| self.own.iter().sum())
     }
 }
 
@@ -68,9 +62,14 @@ impl Executable {
     /// Extents or dimensions that do not fit; kernels that cannot be lowered.
     pub fn bound(&self, dims: &BTreeMap<Var, i64>, shapes: Vec<Vec<usize>>, overwrites: &[Option<usize>]) -> Result<Bound> {
         let instance = self.instance(dims, &shapes.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
-        let (steps, own) = places::resolve(self, &instance, overwrites).map_or((None, 0), |(steps, own)| (Some(steps), own));
+        self.shared(&instance)?;
+        let (steps, own) = places::resolve_into(self, &instance, overwrites).unzip();
+        let mut overwritten = vec![false; shapes.len()];
+        for &n in overwrites.iter().flatten() {
+            *overwritten.get_mut(n).ok_or_else(|| Error::invalid(format!("there is no input {n} to overwrite")))? = true;
+        }
         let overwrites = overwrites.iter().map(Option::is_some).collect();
-        Ok(Bound { dims: dims.clone(), shapes, overwrites, instance, steps, own })
+        Ok(Bound { dims: dims.clone(), shapes, overwrites, overwritten, instance, steps, own: own.unwrap_or_default() })
     }
 
     /// Types of the outputs of a size tuple.
@@ -82,10 +81,10 @@ impl Executable {
     }
 
     /// Runs on memory of the caller's: inputs and outputs dense and row-major, as large as their types say, outputs apart
-    /// from each other and, unless they overwrite them, from inputs.
+    /// from each other and, unless they overwrite them, from inputs; on a GPU, aligned to 16 bytes.
     ///
     /// # Errors
-    /// As [`Executable::run`]; a buffer that is too small.
+    /// As [`Executable::run`]; a buffer that is too small; on a GPU, one that is not aligned or not apart.
     pub fn run_bound(&self, bound: &Bound, inputs: Vec<Buffer>, outputs: Vec<Buffer>) -> Result<()> {
         self.run_watched(bound, inputs, outputs, &Unwatched)
     }
@@ -95,8 +94,16 @@ impl Executable {
     /// # Errors
     /// As [`Executable::run_bound`], and those of `watch`.
     pub fn run_watched(&self, bound: &Bound, inputs: Vec<Buffer>, outputs: Vec<Buffer>, watch: &dyn Watch) -> Result<()> {
+        if self.device.is_cuda() {
+            check_apart(&inputs, &outputs, &bound.overwritten)?;
+        }
         match &bound.steps {
-            Some(steps) => self.run_steps(steps, bound, &inputs, &outputs, watch),
+            Some(steps) => {
+                let memory = self.device.pool().alloc_all(bound.own.iter().copied())?;
+                let [inputs, outputs] = [&inputs, &outputs].map(|b| b.iter().map(Arg::from).collect::<SmallVec<[Arg<'_>; 16]>>());
+                let at = Memory { inputs: &inputs, results: &outputs, own: &memory, kept: self.shared(&bound.instance)? };
+                self.run_steps(steps, &bound.instance, &at, watch)
+            }
             None => {
                 let (inputs, outputs) = self.arrays(bound, inputs, outputs)?;
                 self.run_into(&bound.dims, &inputs, &outputs, &bound.overwrites, |instance, values| {
@@ -104,32 +111,6 @@ impl Executable {
                 })
             }
         }
-    }
-
-    fn run_steps(&self, steps: &[Step], bound: &Bound, inputs: &[Buffer], outputs: &[Buffer], watch: &dyn Watch) -> Result<()> {
-        let pool = self.device.pool();
-        let mut own: SmallVec<[Option<Buffer>; 16]> = (0..bound.own).map(|_| None).collect();
-        for step in steps {
-            for &(n, bytes) in &step.allocate {
-                own[n] = Some(pool.alloc(bytes)?);
-            }
-            if let ReadyStep::Program { prepared, workspaces, .. } = &bound.instance.kernels[step.kernel].step {
-                let workspaces = workspaces.iter().map(|&bytes| pool.alloc(bytes));
-                let workspaces: SmallVec<[Buffer; 2]> = workspaces.collect::<Result<_>>()?;
-                let buffer = |source: &Source| match *source {
-                    Source::Input(n) => Ok(Arg::from(&inputs[n])),
-                    Source::Output(n) => Ok(Arg::from(&outputs[n])),
-                    Source::Own(n) => own[n].as_ref().map(Arg::from).ok_or_else(|| Error::internal("a released intermediate")),
-                };
-                let mut args: SmallVec<[Arg<'_>; 16]> = step.args.iter().map(buffer).collect::<Result<_>>()?;
-                args.extend(workspaces.iter().map(Arg::from));
-                let name = || self.plan().kernels[step.kernel].name.clone();
-                let mut launch = || self.device.launch(prepared, &args).map_err(|e| e.context(name()));
-                watch.kernel(step.kernel, &mut launch)?;
-            }
-            step.release.iter().for_each(|&n| own[n] = None);
-        }
-        Ok(())
     }
 
     /// Inputs and outputs as arrays.

@@ -12,11 +12,11 @@ use runtime::{Arg, Array, Buffer, Device};
 use scalar::Var;
 use smallvec::SmallVec;
 
-use crate::bound::{Unwatched, Watch};
+use crate::bound::Watch;
 use crate::cache::{Cached, cached_passes};
 use crate::compile::Compiled;
 use crate::dump;
-use crate::host::{copy, dense, ready_to_read, to_array, to_host};
+use crate::host::{copy, dense, readable, to_array, to_host};
 use crate::instance::{Instance, Ready, ReadyStep, Shown, Sized, place, root};
 use crate::region::Regions;
 use crate::values::{Kept, Values};
@@ -134,13 +134,14 @@ impl Executable {
         &self.device
     }
 
-    /// Remarks of lowering for the sizes of these inputs.
+    /// Remarks of lowering and of recording for the sizes of these inputs.
     ///
     /// # Errors
     /// Inputs that do not fit.
     pub fn remarks(&self, inputs: &[HostTensor]) -> Result<Vec<Remark>> {
         let shapes: Vec<&[usize]> = inputs.iter().map(HostTensor::shape).collect();
-        Ok(self.instance(&BTreeMap::new(), &shapes)?.remarks().cloned().collect())
+        let instance = self.instance(&BTreeMap::new(), &shapes)?;
+        Ok(instance.remarks().cloned().chain(self.replay_remarks(&instance)).collect())
     }
 
     /// The dimensions that inputs of these shapes bind, for [`Executable::report`].
@@ -168,16 +169,6 @@ impl Executable {
         let outputs = self.run_arrays(&arrays)?;
         self.device.synchronize()?;
         outputs.iter().map(to_host).collect()
-    }
-
-    /// Runs with arrays; outputs may be strided views, and may share memory with inputs that they show.
-    ///
-    /// # Errors
-    /// As [`Executable::run`].
-    pub fn run_arrays(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let (instance, mut values) = self.start(&BTreeMap::new(), inputs)?;
-        self.run_kernels(&instance, &mut values, &Unwatched)?;
-        self.outputs(&instance, &values)
     }
 
     /// Runs, by `run`, with results stored in arrays of the caller's: dense, row-major, one per output, sharing no memory
@@ -247,6 +238,11 @@ impl Executable {
         Ok(())
     }
 
+    /// Input nodes whose memory the caller gives away, with the number of their argument.
+    pub(crate) fn donated(&self) -> impl Iterator<Item = (NodeId, usize)> {
+        let decls: Vec<&graph::InputDecl> = self.source.inputs.iter().filter(|d| !d.frozen).collect();
+        self.given.iter().copied().filter(move |(_, n)| decls[*n].donated)
+    }
     /// Input nodes that come with a call, with the number of their argument.
     pub(crate) fn given(&self) -> &[(NodeId, usize)] {
         &self.given
@@ -272,21 +268,40 @@ impl Executable {
 
     /// Binds inputs and dimensions, and brings in what runs once.
     pub(crate) fn start(&self, dims: &BTreeMap<Var, i64>, inputs: &[Array]) -> Result<(Arc<Instance>, Values)> {
+        let instance = self.instance_for(dims, inputs)?;
+        let copies = readable(&self.device, inputs)?;
+        let values = self.values(&instance, copies.as_deref().unwrap_or(inputs))?;
+        Ok((instance, values))
+    }
+
+    /// The kernels for inputs, which are checked.
+    pub(crate) fn instance_for(&self, dims: &BTreeMap<Var, i64>, inputs: &[Array]) -> Result<Arc<Instance>> {
         self.check_inputs(inputs)?;
         let shapes: SmallVec<[&[usize]; 8]> = inputs.iter().map(|a| a.shape.as_slice()).collect();
-        let instance = self.instance(dims, &shapes)?;
-        let given = self.given.iter().map(|&(node, n)| Ok((node, ready_to_read(&self.device, &inputs[n])?)));
-        let given: Vec<(NodeId, Array)> = given.collect::<Result<_>>()?;
-        let kept = match self.kept.get() {
-            Some(kept) => kept,
+        self.instance(dims, &shapes)
+    }
+
+    /// Inputs that the device can read, and what is shared.
+    pub(crate) fn values(&self, instance: &Instance, inputs: &[Array]) -> Result<Values> {
+        let mut values = Values::new(self.shared(instance)?.clone());
+        self.given.iter().for_each(|&(node, n)| values.insert(node, inputs[n].clone()));
+        Ok(values)
+    }
+
+    /// Frozen inputs and what is computed of them once: by the first call, of which this is the instance.
+    pub(crate) fn shared(&self, instance: &Instance) -> Result<&Arc<Kept>> {
+        match self.kept.get() {
+            Some(kept) => Ok(kept),
             None => {
-                let kept = self.run_once(&instance)?;
-                self.kept.get_or_init(|| Arc::new(kept))
+                let kept = self.run_once(instance)?;
+                Ok(self.kept.get_or_init(|| Arc::new(kept)))
             }
-        };
-        let mut values = Values::new(kept.clone());
-        given.into_iter().for_each(|(node, array)| values.insert(node, array));
-        Ok((instance, values))
+        }
+    }
+
+    /// Whether a root value is shared by all calls. What runs once has run.
+    pub(crate) fn is_kept(&self, root: NodeId) -> bool {
+        self.kept.get().is_some_and(|kept| kept.contains_key(&root))
     }
 
     /// Frozen inputs, and what the kernels that run once make of them.
@@ -343,6 +358,10 @@ impl Executable {
         })
     }
 
+    /// What is ready for each size tuple now.
+    pub(crate) fn ready_instances(&self) -> Vec<Arc<Instance>> {
+        self.instances.all()
+    }
     /// Size tuples whose kernels are ready now; the number is bounded.
     pub fn ready_sizes(&self) -> usize {
         self.instances.len()
@@ -443,7 +462,11 @@ impl Executable {
     }
 
     fn shown(&self, s: &Shown, values: &Values) -> Result<Array> {
-        let base = s.base.within(values)?;
+        self.viewed(s, s.base.within(values)?)
+    }
+
+    /// What an output shows of a stored value.
+    pub(crate) fn viewed(&self, s: &Shown, base: Array) -> Result<Array> {
         let Some(view) = &s.view else { return Ok(base) };
         let base = if base.is_contiguous() { base } else { dense(self.device.pool(), &base)? };
         let (shape, strides) = (view.shape.clone(), view.strides.clone());

@@ -1,17 +1,20 @@
 //! A plan's kernels for one size tuple.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base::{Code, Config, DeviceId, ErrorKind, Recent, Remark, Result};
 use fuse::{Kernel, Plan, Step, Storage};
 use graph::NodeId;
 use lower::{Layout, Request};
 use program::{CudaProgram, Program, TileProgram};
-use runtime::{Array, Device, Prepared};
+use runtime::{Array, Buffer, Device, Prepared};
 use scalar::{DType, Shape, Sym, Var};
 use smallvec::SmallVec;
 
+use crate::executable::Executable;
+use crate::places::{self, Launches};
+use crate::replay::Replays;
 use crate::values::Values;
 
 /// One kernel for one binding of the dimensions.
@@ -95,8 +98,8 @@ pub(crate) struct Part {
 
 /// Where a stored value lies in its root's buffer.
 pub(crate) struct Place {
-    root: NodeId,
-    part: Part,
+    pub(crate) root: NodeId,
+    pub(crate) part: Part,
     /// Whether it is all of the root.
     whole: bool,
 }
@@ -105,14 +108,15 @@ impl Place {
     /// The array, within its root's.
     pub(crate) fn within(&self, values: &Values) -> Result<Array> {
         let whole = values.get(self.root)?;
-        let Part { shape, strides, offset } = &self.part;
-        Ok(Array {
-            buffer: whole.buffer.clone(),
-            dtype: whole.dtype,
-            shape: shape.clone(),
-            strides: strides.clone(),
-            offset: whole.offset + offset,
-        })
+        Ok(self.part.of(&whole.buffer, whole.dtype, whole.offset))
+    }
+}
+
+impl Part {
+    /// The array, within what begins at an element of a buffer.
+    pub(crate) fn of(&self, buffer: &Arc<Buffer>, dtype: DType, first: usize) -> Array {
+        let Part { shape, strides, offset } = self;
+        Array { buffer: buffer.clone(), dtype, shape: shape.clone(), strides: strides.clone(), offset: first + offset }
     }
 }
 
@@ -142,6 +146,10 @@ pub(crate) struct Instance {
     pub(crate) dims: BTreeMap<Var, i64>,
     pub(crate) kernels: Vec<Arc<Ready>>,
     pub(crate) outputs: Vec<Shown>,
+    /// All of it as launches, if it is launches.
+    launches: OnceLock<Option<Launches>>,
+    /// Its recordings, in the mode that records.
+    pub(crate) replays: Replays,
 }
 
 impl Instance {
@@ -155,7 +163,12 @@ impl Instance {
     ) -> Result<Instance> {
         let kernels = ready_all(plan, sized, &dims, device, config)?;
         let outputs = shown(plan, &dims)?;
-        Ok(Instance { dims, kernels, outputs })
+        Ok(Instance { dims, kernels, outputs, launches: OnceLock::new(), replays: Replays::default() })
+    }
+
+    /// All of it as launches; `None` for a plan that needs more. What runs once has run.
+    pub(crate) fn launches(&self, executable: &Executable) -> Option<&Launches> {
+        self.launches.get_or_init(|| places::resolve(executable, self)).as_ref()
     }
 
     /// What lowering has to say.

@@ -4,18 +4,23 @@
 //! each call, lowers and prepares its kernels once per size tuple, and runs them with pooled memory. [`Report`] tells what
 //! was fused, what was not and why, and what it saves.
 
+mod apart;
 mod bound;
 mod cache;
+mod call;
 mod compile;
 mod dump;
 mod executable;
 mod host;
 mod instance;
 mod json;
+mod memory;
+mod pieces;
 mod places;
 mod profile;
 mod record;
 mod region;
+mod replay;
 mod report;
 mod subgraph;
 mod table;
@@ -28,7 +33,8 @@ pub use compile::{Compiled, Pass, compile, passes, passes_from};
 pub use executable::{Executable, devices};
 pub use host::{to_array, to_host};
 pub use instance::{cuda_program_of as cuda_program, device_program, program_of as tile_program};
-pub use record::Recording;
+pub use memory::CallMemory;
+pub use replay::Recordings;
 pub use report::{EdgeReport, KernelReport, Report, Roof, Totals};
 pub use table::{bytes as bytes_text, time as time_text};
 pub use verify::{Deviation, Tolerance};

@@ -1,108 +1,142 @@
 //! Runs that are repeated as one: a plan's launches recorded by the device.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use base::{Error, Result};
-use runtime::{Array, Recorded};
+use runtime::{Array, Buffer, Recorded};
+use scalar::DType;
 
-use crate::bound::Unwatched;
 use crate::executable::Executable;
 use crate::host::copy;
-use crate::instance::{Instance, ReadyStep};
-use crate::values::Values;
+use crate::instance::{Instance, Part};
+use crate::values::Kept;
 
-/// A run for some sizes, recorded. Its intermediates and outputs keep their memory between runs.
-pub struct Recording {
+/// A run for some sizes, recorded. Its intermediates and results keep their memory between runs.
+pub(crate) struct Recording {
     recorded: Recorded,
-    /// Where the recorded launches read.
-    inputs: Vec<Array>,
-    outputs: Vec<Array>,
-    /// Keeps what the launches use.
-    values: Values,
-    /// One run at a time.
-    turn: Mutex<()>,
+    inputs: Vec<Feed>,
+    /// Inputs that it was allowed to overwrite.
+    free: Vec<bool>,
+    outputs: Vec<Shows>,
+    /// Memory of results, with its holders while no result lives elsewhere.
+    results: Vec<(Arc<Buffer>, usize)>,
+    /// Keeps what the launches read.
+    _kept: Arc<Kept>,
 }
 
-impl Executable {
-    /// Records a run on the device of the executable, for inputs of these shapes. It runs once without being recorded first.
-    ///
-    /// # Errors
-    /// As [`Executable::run_arrays`]; `Unsupported`, with the reason, for a plan that more than launches belong to, and for a device
-    /// that does not record.
-    pub fn record(&self, inputs: &[Array]) -> Result<Recording> {
-        self.run_arrays(inputs)?;
-        let own = inputs.iter().map(|a| self.own(a)).collect::<Result<Vec<_>>>()?;
-        let (instance, mut values) = self.start(&BTreeMap::new(), &own)?;
-        self.recordable(&instance)?;
-        self.device().synchronize()?;
-        let recorded = self.device().capture(|| self.run_kernels(&instance, &mut values, &Unwatched))?;
-        let outputs = self.outputs(&instance, &values)?;
-        Ok(Recording { recorded, inputs: own, outputs, values, turn: Mutex::new(()) })
-    }
+/// Where the launches read an input.
+enum Feed {
+    /// Where the caller has it: it must lie at this address.
+    At(usize),
+    /// In memory of the recording, to which it is copied.
+    Copied(Array),
+}
 
-    /// A copy with memory of its own.
-    fn own(&self, array: &Array) -> Result<Array> {
-        let own = Array::contiguous(self.device().pool(), array.dtype, &array.shape)?;
-        copy(array, &own)?;
-        Ok(own)
-    }
+/// What an output shows.
+enum Shows {
+    /// Memory of an input of the caller's: its number, and what of it.
+    Input(usize, DType, Part),
+    Own(Array),
+}
 
-    /// Whether all of a plan is launches.
-    fn recordable(&self, instance: &Instance) -> Result<()> {
-        for (kernel, ready) in self.plan().kernels.iter().zip(&instance.kernels).filter(|(k, _)| !k.once) {
-            if matches!(ready.step, ReadyStep::Interpret | ReadyStep::Opaque(_)) {
-                return Err(Error::unsupported(format!("{} runs on the host: the plan cannot be recorded", kernel.name)));
-            }
-        }
-        Ok(())
-    }
+/// Where an array begins.
+pub(crate) fn address(array: &Array) -> usize {
+    array.buffer.as_ptr() as usize + array.offset_bytes()
 }
 
 impl Recording {
-    /// Copies the inputs to where the recorded launches read, runs them, and gives the outputs.
+    /// Records a run. Inputs that are `fixed` are read where they lie, and the others in memory of the recording.
     ///
     /// # Errors
-    /// Inputs of other types than recorded; `Unsupported` while outputs of an earlier run live, which this one would overwrite;
-    /// those of the device.
-    pub fn run(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = |a: &Array| self.outputs.iter().filter(|o| Arc::ptr_eq(&o.buffer, &a.buffer)).count();
-        if self.outputs.iter().any(|o| Arc::strong_count(&o.buffer) > held(o) + self.kept(o)) {
-            return Err(Error::unsupported("outputs of an earlier run live; drop them, or run without recording"));
-        }
-        self.feed(inputs)?;
-        self.recorded.replay()?;
-        Ok(self.outputs.clone())
+    /// Those of the run; `Unsupported` where something in it cannot be recorded.
+    pub(crate) fn new(
+        executable: &Executable,
+        instance: &Instance,
+        inputs: &[Array],
+        fixed: &[bool],
+        free: &[bool],
+    ) -> Result<Recording> {
+        let device = executable.device();
+        let (mut given, mut outputs) = (Vec::new(), Vec::new());
+        let recorded = device.capture(|| {
+            let own = |a: &Array| Array::contiguous(device.pool(), a.dtype, &a.shape);
+            let place = |(a, fixed): (&Array, &bool)| if *fixed { Ok(a.clone()) } else { own(a) };
+            given = inputs.iter().zip(fixed).map(place).collect::<Result<Vec<_>>>()?;
+            outputs = executable.execute(instance, &given, free)?;
+            Ok(())
+        })?;
+        let shows = |o: Array| match (0..given.len()).find(|&n| fixed[n] && Arc::ptr_eq(&given[n].buffer, &o.buffer)) {
+            Some(n) => {
+                let offset = o.offset * o.dtype.size() - given[n].offset_bytes();
+                Shows::Input(n, o.dtype, Part { shape: o.shape, strides: o.strides, offset: offset / o.dtype.size() })
+            }
+            None => Shows::Own(o),
+        };
+        let outputs: Vec<Shows> = outputs.into_iter().map(shows).collect();
+        let feed = |(a, fixed): (Array, &bool)| if *fixed { Feed::At(address(&a)) } else { Feed::Copied(a) };
+        let inputs = given.into_iter().zip(fixed).map(feed).collect();
+        let kept = executable.shared(instance)?.clone();
+        let results = results(&outputs, &kept);
+        Ok(Recording { recorded, inputs, free: free.to_vec(), outputs, results, _kept: kept })
     }
 
-    /// Runs on the inputs that were given last, for measurements.
+    /// Bytes of device memory that it keeps.
+    pub(crate) fn bytes(&self) -> usize {
+        self.recorded.bytes()
+    }
+    /// Whether no result of an earlier run lives.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.results.iter().all(|(buffer, holders)| Arc::strong_count(buffer) == *holders)
+    }
+    /// Whether inputs lie where it reads them.
+    pub(crate) fn reads(&self, inputs: &[Array]) -> bool {
+        let at = |(feed, a): (&Feed, &Array)| if let Feed::At(at) = feed { *at == address(a) } else { true };
+        self.inputs.iter().zip(inputs).all(at)
+    }
+    /// Whether it overwrites no input but those that are free.
+    pub(crate) fn spares(&self, free: &[bool]) -> bool {
+        let kept = |(n, feed): (usize, &Feed)| matches!(feed, Feed::Copied(_)) || free.get(n) == Some(&true);
+        (0..).zip(&self.inputs).zip(&self.free).all(|(input, was_free)| !was_free || kept(input))
+    }
+
+    /// Copies the inputs to where the launches read them, unless they lie there, and runs; the recording is idle and fits.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn run_again(&self) -> Result<()> {
-        self.recorded.replay()
-    }
-
-    fn feed(&self, inputs: &[Array]) -> Result<()> {
-        if inputs.len() != self.inputs.len() {
-            return Err(Error::invalid(format!("{} inputs given, {} recorded", inputs.len(), self.inputs.len())));
-        }
-        for (from, to) in inputs.iter().zip(&self.inputs) {
-            if from.dtype != to.dtype || from.shape != to.shape {
-                let (a, b) = (format!("{}{:?}", from.dtype, from.shape), format!("{}{:?}", to.dtype, to.shape));
-                return Err(Error::invalid(format!("an input is {a}, recorded was {b}")));
-            }
-            if !Arc::ptr_eq(&from.buffer, &to.buffer) {
+    pub(crate) fn run(&self, inputs: &[Array]) -> Result<Vec<Array>> {
+        for (feed, from) in self.inputs.iter().zip(inputs) {
+            if let Feed::Copied(to) = feed {
                 copy(from, to)?;
             }
         }
-        Ok(())
+        self.recorded.replay()?;
+        let shown = |shows: &Shows| match shows {
+            Shows::Input(n, dtype, part) => {
+                let input = &inputs[*n];
+                if input.offset_bytes() % dtype.size() != 0 {
+                    return Err(Error::internal("a result that shows an input lies between two elements"));
+                }
+                Ok(part.of(&input.buffer, *dtype, input.offset_bytes() / dtype.size()))
+            }
+            Shows::Own(array) => Ok(array.clone()),
+        };
+        self.outputs.iter().map(shown).collect()
     }
+}
 
-    /// Holders of an output's buffer within the recording, the outputs aside.
-    fn kept(&self, output: &Array) -> usize {
-        let inputs = self.inputs.iter().filter(|i| Arc::ptr_eq(&i.buffer, &output.buffer)).count();
-        inputs + self.values.holders(&output.buffer)
+/// The buffers of results that are not shared by all calls, with their holders.
+fn results(outputs: &[Shows], kept: &Kept) -> Vec<(Arc<Buffer>, usize)> {
+    let mut buffers: Vec<Arc<Buffer>> = Vec::new();
+    for shows in outputs {
+        let Shows::Own(array) = shows else { continue };
+        let known = |b: &Arc<Buffer>| Arc::ptr_eq(b, &array.buffer);
+        if !buffers.iter().any(known) && !kept.values().any(|k| known(&k.buffer)) {
+            buffers.push(array.buffer.clone());
+        }
     }
+    let counted = |buffer: Arc<Buffer>| {
+        let holders = Arc::strong_count(&buffer);
+        (buffer, holders)
+    };
+    buffers.into_iter().map(counted).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::{Error, Result};
 use graph::NodeId;
-use runtime::{Array, Buffer};
+use runtime::Array;
 
 /// Values that every call shares: frozen inputs, and what was computed of them once.
 pub(crate) type Kept = BTreeMap<NodeId, Array>;
@@ -27,10 +27,6 @@ impl Values {
     pub(crate) fn get(&self, root: NodeId) -> Result<&Array> {
         let found = self.own.get(&root).or_else(|| self.kept.get(&root));
         found.ok_or_else(|| Error::internal(format!("value {root:?} is read before it is computed")))
-    }
-    /// Arrays over a buffer.
-    pub(crate) fn holders(&self, buffer: &Arc<Buffer>) -> usize {
-        self.own.values().chain(self.kept.values()).filter(|a| Arc::ptr_eq(&a.buffer, buffer)).count()
     }
     pub(crate) fn contains(&self, root: NodeId) -> bool {
         self.own.contains_key(&root) || self.kept.contains_key(&root)

@@ -4,16 +4,8 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
+pub use base::Mode;
 use base::{Config, Result};
-
-/// How recorded ops become kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Fused into few kernels.
-    Fused,
-    /// One kernel per user op: the control experiment.
-    Eager,
-}
 
 thread_local! {
     static CONFIG: RefCell<Option<Config>> = const { RefCell::new(None) };
@@ -39,7 +31,7 @@ pub fn set_config(config: Config) -> Scoped {
     Scoped { earlier: CONFIG.replace(Some(config)), thread: PhantomData }
 }
 
-/// Chooses between fused and one-kernel-per-op execution, on this thread, while the returned value lives.
+/// Chooses how recorded ops become kernels and launches, on this thread, while the returned value lives.
 ///
 /// ```
 /// use fuseline::{Mode, Tensor, set_mode};
@@ -51,7 +43,7 @@ pub fn set_config(config: Config) -> Scoped {
 /// ```
 pub fn set_mode(mode: Mode) -> Scoped {
     let mut config = config().unwrap_or_default();
-    config.fuse = mode == Mode::Fused;
+    config.set_mode(mode);
     set_config(config)
 }
 

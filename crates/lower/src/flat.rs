@@ -237,11 +237,21 @@ impl Binder<'_, '_> {
         Ok(flat)
     }
 
+    /// Whether points that are stored read at a position that data gives.
+    fn looks_up(&self, index: &[scalar::Sym]) -> bool {
+        let comp = self.request.comp;
+        let by_value = |s: &scalar::Sym| s.vars().into_iter().any(|v| comp.value_vars.contains_key(&v));
+        comp.stores.iter().any(|s| !self.empty[s.arg]) && index.iter().any(by_value)
+    }
+
     fn def(&mut self, def: &Def) -> Result<FlatDef> {
         Ok(match def {
             Def::Const(c) => FlatDef::Const(*c),
             Def::Index(e) => FlatDef::Index(self.reader.read(e)?),
             Def::Pred(conds) => FlatDef::Pred(self.conds(conds)?),
+            Def::Load { arg, index, .. } if self.empty[*arg] && self.looks_up(index) => {
+                return Err(unsupported("elements looked up in a tensor that has none"));
+            }
             Def::Load { arg, fill, .. } if self.empty[*arg] => FlatDef::Const(*fill),
             Def::Load { arg, index, when, fill } => FlatDef::Load {
                 arg: *arg,

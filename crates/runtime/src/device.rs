@@ -248,6 +248,11 @@ impl Device {
         }
     }
 
+    /// Whether the calling thread records on it now.
+    pub fn is_recording(&self) -> bool {
+        self.as_cuda().is_some_and(|gpu| gpu.context().recording() != 0)
+    }
+
     /// Time from before to after what `f` launches, on the device's own clock.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! The measurements of one row.
 
+use std::cell::{Ref, RefCell};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -34,6 +35,7 @@ pub(crate) struct Measured {
     read: f64,
     written: f64,
     pub(crate) operations: f64,
+    memory: MemoryUse,
     profile: Vec<Value>,
 }
 
@@ -86,6 +88,8 @@ impl Measured {
             "met": self.met(),
             "read_bytes": self.read,
             "written_bytes": self.written,
+            "planned_bytes": self.memory.planned,
+            "pool_bytes": self.memory.seen,
             "gbps": (self.read + self.written) / self.times.best() / 1e9,
             "tflops": self.operations / self.times.best() / 1e12,
             "profile": self.profile,
@@ -103,21 +107,22 @@ pub(crate) fn measure(row: &Row, numerics: Numerics, config: &Config, rulers: &m
     let executable = driver::compile(&row.module, &config)?;
     let compile = start.elapsed().as_secs_f64();
     let device = executable.device();
-    let arrays = row.arrays(device.pool())?;
+    let calls = Calls::new(&executable, row.arrays(device.pool())?);
     device.synchronize()?;
     let start = Instant::now();
-    executable.run_arrays(&arrays)?;
+    drop(calls.run()?);
     device.synchronize()?;
     let first = start.elapsed().as_secs_f64();
-    let dims = executable.dims_of(&arrays)?;
+    let dims = executable.dims_of(&calls.arrays())?;
+    let memory = MemoryUse::of(&executable, &calls)?;
     let reports = executable.kernel_reports(&dims);
     let operations = reports.iter().map(|k| k.flops).sum();
     let (read, written) = (row.read(), row.written());
     let ready = rulers.ready(row.ruler, read + written, operations)?;
-    let recording = Recording::new(&executable, &arrays)?;
-    let times = rounds_of(&executable, &arrays, recording.as_ref(), rounds, &|| ready.time())?;
+    let recording = Recording::new(&calls)?;
+    let times = rounds_of(&calls, recording.as_ref(), rounds, &|| ready.time())?;
     let kernel = |(k, t): (&driver::KernelReport, &std::time::Duration)| json!({ "kernel": k.name, "class": k.class, "ms": t.as_secs_f64() * 1e3, "read": k.read, "written": k.written, "flops": k.flops });
-    let profile = executable.profile_arrays(&arrays, PROFILED)?;
+    let profile = executable.profile_arrays(&calls.arrays(), PROFILED)?;
     let each = executable.plan().kernels.iter().filter(|k| !k.once).count();
     Ok(Measured {
         name: row.name.clone(),
@@ -132,6 +137,7 @@ pub(crate) fn measure(row: &Row, numerics: Numerics, config: &Config, rulers: &m
         read,
         written,
         operations,
+        memory,
         profile: reports.iter().zip(&profile).map(kernel).collect(),
     })
 }
@@ -147,6 +153,67 @@ fn launches(executable: &Executable, dims: &BTreeMap<Var, i64>, config: &Config)
     Ok(steps.collect::<Result<Vec<_>>>().ok().map(|n| n.iter().sum()))
 }
 
+/// Calls with arrays that are given away where the program takes them: a result of the same name takes the place of a donated input.
+struct Calls<'a> {
+    executable: &'a Executable,
+    arrays: RefCell<Vec<Array>>,
+    /// Results that are the inputs with a number in the next call.
+    next: Vec<(usize, usize)>,
+}
+
+impl<'a> Calls<'a> {
+    fn new(executable: &'a Executable, arrays: Vec<Array>) -> Calls<'a> {
+        let graph = executable.graph();
+        let given = graph.inputs.iter().filter(|d| !d.frozen).enumerate().filter(|(_, d)| d.donated);
+        let of = |(n, d): (usize, &graph::InputDecl)| Some((graph.outputs.iter().position(|o| o.name == d.name)?, n));
+        let next = given.filter_map(of).collect();
+        Calls { executable, arrays: RefCell::new(arrays), next }
+    }
+
+    fn arrays(&self) -> Ref<'_, Vec<Array>> {
+        self.arrays.borrow()
+    }
+
+    /// The results that are no inputs of the next call.
+    fn run(&self) -> Result<Vec<Array>> {
+        if self.next.is_empty() {
+            return self.executable.run_arrays(&self.arrays());
+        }
+        let arrays = self.arrays.take();
+        let kept: Vec<Option<Array>> = (0..arrays.len()).map(|n| self.is_kept(n).then(|| arrays[n].clone())).collect();
+        let mut outputs: Vec<Option<Array>> = self.executable.run_owned(arrays)?.into_iter().map(Some).collect();
+        let mut arrays = kept;
+        self.next.iter().for_each(|&(from, to)| arrays[to] = outputs[from].take());
+        *self.arrays.borrow_mut() = arrays.into_iter().flatten().collect();
+        Ok(outputs.into_iter().flatten().collect())
+    }
+
+    /// Whether an input is the same in every call.
+    fn is_kept(&self, input: usize) -> bool {
+        self.next.binary_search_by_key(&input, |n| n.1).is_err()
+    }
+}
+
+/// Bytes that a call takes: as planned, and as the pool saw it.
+#[derive(Clone, Copy)]
+struct MemoryUse {
+    planned: Option<usize>,
+    seen: usize,
+}
+
+impl MemoryUse {
+    fn of(executable: &Executable, calls: &Calls<'_>) -> Result<MemoryUse> {
+        let pool = executable.device().pool();
+        pool.trim();
+        pool.reset_peak();
+        let before = pool.stats().allocated;
+        drop(calls.run()?);
+        let planned = executable.call_memory(&calls.arrays())?;
+        let planned = planned.map(|m| if calls.next.is_empty() { m.peak() } else { m.peak() - m.taking });
+        Ok(MemoryUse { planned, seen: pool.stats().peak - before })
+    }
+}
+
 /// A recorded call; its results live as long.
 struct Recording {
     recorded: Recorded,
@@ -155,14 +222,14 @@ struct Recording {
 
 impl Recording {
     /// `None` where the device records nothing, or the plan has what cannot be recorded.
-    fn new(executable: &Executable, arrays: &[Array]) -> Result<Option<Recording>> {
-        let device = executable.device();
+    fn new(calls: &Calls<'_>) -> Result<Option<Recording>> {
+        let device = calls.executable.device();
         if !device.is_cuda() {
             return Ok(None);
         }
         let mut outputs = Vec::new();
         let recorded = device.capture(|| {
-            outputs = executable.run_arrays(arrays)?;
+            outputs = calls.run()?;
             Ok(())
         });
         device.synchronize()?;
@@ -171,26 +238,20 @@ impl Recording {
 }
 
 /// Times call, replay and ruler in turn, so many rounds after one that does not count.
-fn rounds_of(
-    executable: &Executable,
-    arrays: &[Array],
-    recording: Option<&Recording>,
-    rounds: usize,
-    ruler: &dyn Fn() -> Result<f64>,
-) -> Result<Times> {
-    let device: &Device = executable.device();
+fn rounds_of(calls: &Calls<'_>, recording: Option<&Recording>, rounds: usize, ruler: &dyn Fn() -> Result<f64>) -> Result<Times> {
+    let device: &Device = calls.executable.device();
     let timed = |f: &dyn Fn() -> Result<()>| -> Result<f64> {
         device.flush_l2()?;
         Ok(device.time(f)?.as_secs_f64())
     };
     let mut samples: [Vec<f64>; 4] = Default::default();
     for round in 0..=rounds {
-        let call = timed(&|| executable.run_arrays(arrays).map(drop))?;
+        let call = timed(&|| calls.run().map(drop))?;
         let beside = ruler()?;
         let replay = recording.map(|r| timed(&|| r.recorded.replay())).transpose()?;
         device.synchronize()?;
         let start = Instant::now();
-        executable.run_arrays(arrays)?;
+        drop(calls.run()?);
         device.synchronize()?;
         let wall = start.elapsed().as_secs_f64();
         if round > 0 {

@@ -1,8 +1,10 @@
 //! The target table of a GPU: times of single programs against what the device can copy, read or multiply in the same run.
 
+mod host;
 mod measured;
 mod row;
 mod rulers;
+pub(crate) mod start;
 mod tiled;
 
 use std::path::Path;
@@ -40,6 +42,7 @@ pub(crate) fn bench(words: &[&str]) -> Result<()> {
     let files = row::files(&flags.path("files", "benches/cuda"), flags.text("rows").unwrap_or(""))?;
     let device = opened(&config)?;
     let mut rulers = Rulers::new(&device, &config)?;
+    let host = host::bench(&device, &config)?;
     println!("{}", HEAD);
     let mut rows = Vec::new();
     for file in &files {
@@ -50,6 +53,7 @@ pub(crate) fn bench(words: &[&str]) -> Result<()> {
     }
     let mut value = describe(&device, &rulers);
     value["rounds"] = json!(rounds);
+    value["host"] = json!(host);
     value["rows"] = json!(rows);
     flags.text("out").map_or(Ok(()), |path| write(path.as_ref(), value))
 }

@@ -48,7 +48,7 @@ pub(crate) fn fixed(files: &Path, rows: &Path) -> Result<Vec<String>> {
     let (plans, families, rows) = (names(&files.join("plan"))?, names(&files.join("cuda"))?, names(rows)?);
     // The slowest first, so that none is left for the end.
     let zoo = zoo::names().into_iter().rev().map(|n| format!("zoo/{n}"));
-    let device = ["index-check", "out-of-memory"].map(|n| format!("device/{n}"));
+    let device = device::PROPERTIES.map(|n| format!("device/{n}"));
     let each = |kind: &'static str| plans.iter().map(move |n| format!("{kind}/{n}"));
     let families = families.iter().map(|n| format!("cuda/{n}"));
     let rows = rows.iter().map(|n| format!("rows/{n}"));

@@ -10,7 +10,7 @@ use testing::tolerance::Tolerance;
 use super::compare::difference;
 use super::outcome::Outcome;
 use super::values::{BELOW, arguments, arrays, given, module, run};
-use super::{Context, plan};
+use super::{Context, inputs, plan};
 
 /// Threads that run one executable at once.
 const THREADS: u64 = 8;
@@ -32,6 +32,18 @@ const VAST: &str = "func vast(x: f32[1, 1]) -> (y) {
 }
 ";
 
+/// What is checked of a device.
+pub(crate) const PROPERTIES: [&str; 8] = [
+    "index-check",
+    "out-of-memory",
+    "empty-table",
+    "beyond-i32",
+    "misaligned",
+    "too-little-memory",
+    "two-executables",
+    "device-number",
+];
+
 /// Checks one property.
 ///
 /// # Errors
@@ -40,6 +52,12 @@ pub(crate) fn check(context: &Context, property: &str) -> Result<Outcome> {
     match property {
         "index-check" => index_check(context),
         "out-of-memory" => out_of_memory(context),
+        "empty-table" => inputs::empty_table(context),
+        "beyond-i32" => inputs::beyond_i32(context),
+        "misaligned" => inputs::misaligned(context),
+        "too-little-memory" => inputs::too_little_memory(context),
+        "two-executables" => inputs::two_executables(context),
+        "device-number" => inputs::device_number(context),
         _ => Err(Error::invalid(format!("no property {property:?}"))),
     }
 }
@@ -144,7 +162,10 @@ pub(crate) fn threads(context: &Context, name: &str) -> Result<Outcome> {
     Ok(Outcome::of(RUNS * ready.sets.len(), complaints, String::new))
 }
 
-/// A recording of a run gives the run's results, each time.
+/// Calls in the mode that records: all but the first are replays.
+const REPLAYS: usize = 4;
+
+/// Replays give the results of runs, also while results of earlier ones live, and where inputs move.
 ///
 /// # Errors
 /// A program that does not compile or run.
@@ -152,23 +173,32 @@ pub(crate) fn recording(context: &Context, name: &str) -> Result<Outcome> {
     if context.config.device == DeviceId::Cpu {
         return Ok(Outcome::Skipped("the CPU records no launches".to_owned()));
     }
-    let Some(ready) = Ready::new(context, name, 1)? else { return Ok(Outcome::Skipped("symbolic".to_owned())) };
-    let device = ready.executable.device();
-    if ready.executable.graph().inputs.iter().any(|d| d.donated) {
+    let replay = Context { config: base::Config { replay: true, ..context.config.clone() }, ..context.clone() };
+    let Some(ready) = Ready::new(&replay, name, 2)? else { return Ok(Outcome::Skipped("symbolic".to_owned())) };
+    let executable = &ready.executable;
+    if executable.graph().inputs.iter().any(|d| d.donated) {
         return Ok(Outcome::Skipped("a run changes its inputs".to_owned()));
     }
-    let arrays = arrays(&ready.executable, &ready.sets[0])?;
-    let mut outputs = Vec::new();
-    let recorded = device.capture(|| {
-        outputs = ready.executable.run_arrays(&arrays)?;
-        Ok(())
-    })?;
-    let mut complaints = Vec::new();
-    for replay in 0..3 {
-        recorded.replay()?;
-        device.synchronize()?;
-        let got = outputs.iter().map(driver::to_host).collect::<Result<Vec<_>>>()?;
-        complaints.extend(difference(&ready.alone[0], &got, Tolerance::Exact).map(|d| format!("replay {replay}: {d}")));
+    let sets = ready.sets.iter().map(|s| arrays(executable, s)).collect::<Result<Vec<_>>>()?;
+    let mut held = Vec::new();
+    for call in 0..REPLAYS {
+        held.push((call % 2, executable.run_arrays(&sets[call % 2])?));
     }
-    Ok(Outcome::of(3, complaints, String::new))
+    executable.device().synchronize()?;
+    let mut complaints = Vec::new();
+    for (call, (set, outputs)) in held.iter().enumerate() {
+        let got = outputs.iter().map(driver::to_host).collect::<Result<Vec<_>>>()?;
+        complaints.extend(difference(&ready.alone[*set], &got, Tolerance::Exact).map(|d| format!("call {call}: {d}")));
+    }
+    let remarks = executable.remarks(&ready.sets[0])?;
+    let refused = remarks
+        .iter()
+        .find(|r| r.code == base::Code::Replay && r.bytes == 0)
+        .map(|r| format!("{}: {}", r.places.join(", "), r.message));
+    match (complaints.is_empty(), refused, executable.recordings().replays) {
+        (true, Some(why), 0) => return Ok(Outcome::Skipped(why)),
+        (_, None, 0) => complaints.push("nothing was replayed, and no remark says why".to_owned()),
+        _ => {}
+    }
+    Ok(Outcome::of(REPLAYS, complaints, String::new))
 }

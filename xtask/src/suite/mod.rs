@@ -7,6 +7,7 @@ mod cases;
 mod compare;
 mod device;
 mod fuzz;
+mod inputs;
 mod outcome;
 mod plan;
 mod planted;
@@ -39,6 +40,7 @@ pub(crate) const USAGE: &str = "suite [--device cuda] [--files tests/files] [--r
                                 [--out FILE.json]";
 
 /// What every case needs.
+#[derive(Clone)]
 pub(crate) struct Context {
     config: Config,
     files: PathBuf,

@@ -13,7 +13,7 @@ use testing::tolerance::Tolerance;
 use super::Context;
 use super::compare::{difference, is_pointwise, loose};
 use super::outcome::Outcome;
-use super::values::{BELOW, arguments, given, module, run};
+use super::values::{BELOW, arguments, given, module, replayed, run};
 
 /// Extents of symbols; one that costs more than [`LIMIT`] or [`TRAFFIC`] is halved until it does not.
 const SIZES: [i64; 5] = [0, 1, 7, 128, 1000];
@@ -30,13 +30,15 @@ const INTERPRETED: f64 = 1e9;
 struct Mode {
     name: &'static str,
     fuse: bool,
+    replay: bool,
     numerics: Numerics,
 }
 
-const MODES: [Mode; 3] = [
-    Mode { name: "fused", fuse: true, numerics: Numerics::Eager },
-    Mode { name: "unfused", fuse: false, numerics: Numerics::Eager },
-    Mode { name: "wide", fuse: true, numerics: Numerics::Wide },
+const MODES: [Mode; 4] = [
+    Mode { name: "fused", fuse: true, replay: false, numerics: Numerics::Eager },
+    Mode { name: "unfused", fuse: false, replay: false, numerics: Numerics::Eager },
+    Mode { name: "wide", fuse: true, replay: false, numerics: Numerics::Wide },
+    Mode { name: "recorded", fuse: true, replay: true, numerics: Numerics::Eager },
 ];
 
 /// The graph of a file.
@@ -87,11 +89,12 @@ impl Program {
     fn new(config: &Config, graph: Graph) -> Result<Program> {
         let frozen = module(&graph, &arguments(&graph, &|_| Some(1), 1, 0)?);
         let compile = |m: &Mode| {
-            let config = Config { fuse: m.fuse, numerics: m.numerics, ..config.clone() };
+            let config = Config { fuse: m.fuse, replay: m.replay, numerics: m.numerics, ..config.clone() };
             let executable = driver::compile(&frozen, &config).map_err(|e| e.context(format!("compiling {}", m.name)))?;
             Ok((m.name, m.numerics, executable))
         };
-        let modes = MODES.iter().map(compile).collect::<Result<_>>()?;
+        let on_gpu = config.device != DeviceId::Cpu;
+        let modes = MODES.iter().filter(|m| on_gpu || !m.replay).map(compile).collect::<Result<_>>()?;
         let symbols = graph.inputs.iter().flat_map(|d| d.ty.shape.iter().flat_map(|s| s.vars())).collect();
         let (pointwise, tolerance) = (is_pointwise(&graph), loose(&graph));
         Ok(Program { graph, symbols, modes, cpu: OnceCell::new(), pointwise, tolerance })
@@ -138,7 +141,7 @@ impl Program {
         let place = if self.symbols.is_empty() { String::new() } else { format!(" at {n}") };
         let mut results = Vec::new();
         for (name, numerics, executable) in &self.modes {
-            let got = run(executable, &given);
+            let got = if *name == "recorded" { replayed(executable, &given) } else { run(executable, &given) };
             let wide = *numerics == Numerics::Wide && want.is_ok() && self.interpreted(n)?;
             let wide = wide.then(|| interp::run(&self.graph, &all, interp::Options { wide: true })).transpose()?;
             let complaint = match (&want, &got) {

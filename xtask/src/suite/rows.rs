@@ -8,7 +8,7 @@ use testing::tolerance::Tolerance;
 use super::Context;
 use super::compare::{difference, is_pointwise, loose};
 use super::outcome::Outcome;
-use super::values::run;
+use super::values::{replayed, run};
 use crate::gpu::Row;
 
 /// Bytes of inputs and outputs that a case may have.
@@ -48,8 +48,16 @@ pub(crate) fn check(context: &Context, name: &str) -> Result<Outcome> {
         true => difference(&compiled(false, Numerics::Eager)?, &fused, Tolerance::Exact),
         false => None,
     };
-    let complaints = wide.into_iter().chain(eager).chain(bits.map(|d| format!("fused is not unfused: {d}")));
-    Ok(Outcome::of(2, complaints.collect(), String::new))
+    let recorded = match context.config.device {
+        DeviceId::Cpu => None,
+        DeviceId::Cuda(_) => {
+            let config = Config { replay: true, ..context.config.clone() };
+            let got = replayed(&driver::compile(&row.module, &config)?, &inputs)?;
+            difference(&fused, &got, Tolerance::Exact).map(|d| format!("recorded: {d}"))
+        }
+    };
+    let complaints = wide.into_iter().chain(eager).chain(recorded).chain(bits.map(|d| format!("fused is not unfused: {d}")));
+    Ok(Outcome::of(3, complaints.collect(), String::new))
 }
 
 fn inputs(row: &Row) -> Result<Vec<HostTensor>> {

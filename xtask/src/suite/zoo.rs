@@ -3,10 +3,12 @@
 use base::{Config, DeviceId, Result};
 use fuseline::zoo;
 use graph::{HostTensor, Module, interp};
+use testing::tolerance::Tolerance;
 
 use super::Context;
 use super::compare::{difference, loose};
 use super::outcome::Outcome;
+use super::values::replayed;
 
 /// Operations that the interpreter may do; beyond that the CPU, one kernel per op, gives the wanted results.
 const INTERPRETED: f64 = 1e9;
@@ -28,7 +30,15 @@ pub(crate) fn check(context: &Context, name: &str) -> Result<Outcome> {
         driver::compile(&model.module, &config)?.run(&inputs)?
     };
     let complaint = difference(&want, &got, loose(&model.module.graph));
-    Ok(Outcome::of(1, complaint.into_iter().collect(), String::new))
+    let recorded = match context.config.device {
+        DeviceId::Cpu => None,
+        DeviceId::Cuda(_) => {
+            let config = Config { replay: true, ..context.config.clone() };
+            let again = replayed(&driver::compile(&model.module, &config)?, &inputs)?;
+            difference(&got, &again, Tolerance::Exact).map(|d| format!("recorded: {d}"))
+        }
+    };
+    Ok(Outcome::of(2, complaint.into_iter().chain(recorded).collect(), String::new))
 }
 
 /// One tensor per input slot.

@@ -30,6 +30,38 @@ struct Contender {
     compile: f64,
     /// Seconds of the first run: lowering, packing of weights, kernels that run once.
     first: f64,
+    memory: Memory,
+}
+
+/// Most bytes that a run takes beside its inputs and weights.
+#[derive(Clone, Copy, Debug, Default)]
+struct Memory {
+    /// As planned before it runs; `None` for a plan that needs more than launches.
+    planned: Option<usize>,
+    /// As the pool saw it.
+    seen: usize,
+    /// What recordings keep.
+    recorded: usize,
+}
+
+impl Memory {
+    /// Measures a run.
+    fn of(exe: &Executable, inputs: &[Array]) -> Outcome<Memory> {
+        let pool = exe.device().pool();
+        let planned = exe.call_memory(inputs)?.map(|m| m.peak());
+        pool.trim();
+        pool.reset_peak();
+        let before = pool.stats().allocated;
+        black_box(exe.run_arrays(inputs)?);
+        Ok(Memory { planned, seen: pool.stats().peak - before, recorded: 0 })
+    }
+
+    fn text(&self) -> String {
+        let bytes = |n: usize| driver::bytes_text(n as f64);
+        let planned = self.planned.map_or("not planned".to_owned(), |n| format!("{} planned", bytes(n)));
+        let kept = if self.recorded > 0 { format!("; recordings keep {}", bytes(self.recorded)) } else { String::new() };
+        format!("memory of a run: {planned}, {} seen{kept}", bytes(self.seen))
+    }
 }
 
 /// Times fused against eager execution in alternation.
@@ -38,13 +70,14 @@ struct Contender {
 /// A model or inputs that do not load, compile or run; a malformed claim; a file that cannot be written.
 pub(crate) fn bench(args: &Bench) -> Outcome<Verdict> {
     let session = Session::open(&args.model)?;
-    let fused = contender("fused", &session, true)?;
+    let mut fused = contender("fused", &session, true)?;
     let eager = contender("eager", &session, false)?;
     let runs = args.runs as usize;
     if runs < ENOUGH_RUNS {
         warn(&format!("{runs} runs say little; use --runs {ENOUGH_RUNS} or more"));
     }
     let (f, e) = interleave(&fused, &eager, args.warmup, runs)?;
+    fused.memory.recorded = fused.exe.recordings().bytes;
     let document = document(&session, [(&fused, &f), (&eager, &e)]);
     if let Some(path) = &args.export_json {
         std::fs::write(path, json::text(&document)).map_err(|e| Error::from(e).context(path.display().to_string()))?;
@@ -60,14 +93,15 @@ pub(crate) fn bench(args: &Bench) -> Outcome<Verdict> {
 }
 
 fn contender(name: &'static str, session: &Session, fuse: bool) -> Outcome<Contender> {
-    let config = Config { fuse, ..session.config.clone() };
+    let config = Config { fuse, replay: fuse && session.config.replay, ..session.config.clone() };
     let start = Instant::now();
     let exe = session.compile_with(&config)?;
     let compile = start.elapsed().as_secs_f64();
     let inputs = session.on_device(&exe)?;
-    let mut made = Contender { name, exe, inputs, compile, first: 0.0 };
+    let mut made = Contender { name, exe, inputs, compile, first: 0.0, memory: Memory::default() };
     let _progress = Progress::start(format!("first {name} run"), 0);
     made.first = made.time()?;
+    made.memory = Memory::of(&made.exe, &made.inputs)?;
     Ok(made)
 }
 
@@ -113,6 +147,9 @@ fn table(contenders: [(&Contender, &Times); 2]) -> String {
     let [(_, f), (_, e)] = contenders;
     let (winner, loser, (times, deviation)) =
         if f.mean <= e.mean { ("fused", "eager", ratio(e, f)) } else { ("eager", "fused", ratio(f, e)) };
+    for (c, _) in contenders {
+        let _ = writeln!(out, "{:<8} {}", c.name, c.memory.text());
+    }
     let line = format!("{winner} ran {times:.2} ± {deviation:.2} times faster than {loser}");
     let _ = writeln!(out, "\n{}  ({} runs each, in alternation)", style.bold(&line), f.all.len());
     for (c, _) in contenders {
@@ -157,6 +194,9 @@ fn mode(c: &Contender, t: &Times) -> Value {
         "compile_seconds": c.compile,
         "pass_seconds": passes,
         "first_run_seconds": c.first,
+        "planned_bytes": c.memory.planned,
+        "pool_bytes": c.memory.seen,
+        "recorded_bytes": c.memory.recorded,
     })
 }
 

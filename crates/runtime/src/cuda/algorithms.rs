@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{Error, Result, Stock};
@@ -34,11 +35,13 @@ pub(super) struct Algorithms {
     cache: Option<Stock>,
     /// Held while a problem is timed, so that no other disturbs.
     known: Mutex<BTreeMap<String, Chosen>>,
+    /// Problems that were timed.
+    pub(super) timed: AtomicUsize,
 }
 
 impl Algorithms {
     pub(super) fn new(cache: Option<&str>) -> Algorithms {
-        Algorithms { cache: cache.map(|c| Stock::new(c, "products")), known: Mutex::default() }
+        Algorithms { cache: cache.map(|c| Stock::new(c, "products")), ..Algorithms::default() }
     }
 
     /// The algorithm for a problem whose addresses have an alignment.
@@ -68,6 +71,7 @@ impl Algorithms {
                 let proposals = propose(started, descriptors, alignment)?;
                 let first = *proposals.first().ok_or_else(|| unsupported(problem))?;
                 let timed = proposals.len() > 1 && problem.work() >= WORTHWHILE && context.recording() == 0;
+                self.timed.fetch_add(usize::from(timed), Ordering::Relaxed);
                 // Without memory for timing the first proposal is as good as any.
                 let fastest = if timed { fastest(context, pool, started, descriptors, problem, &proposals).ok() } else { None };
                 let chosen = Chosen { algorithm: fastest.unwrap_or(first) };

@@ -63,6 +63,7 @@ impl Context {
         let driver = &libraries.driver;
         let device = device(driver, ordinal)?;
         let about = About::of(driver, device)?;
+        about.check(ordinal)?;
         let mut raw = RawContext::NULL;
         // SAFETY: the device exists, and the context is given back once, when the value is dropped.
         driver.check(unsafe { (driver.context_retain)(&raw mut raw, device) }, "cuDevicePrimaryCtxRetain")?;
@@ -284,7 +285,21 @@ fn device(driver: &Driver, ordinal: usize) -> Result<RawDevice> {
     }
 }
 
+/// The oldest compute capability that generated code is compiled for in tests.
+const OLDEST: (u32, u32) = (8, 0);
+
 impl About {
+    /// Whether generated code runs on it.
+    fn check(&self, ordinal: usize) -> Result<()> {
+        if self.capability >= OLDEST {
+            return Ok(());
+        }
+        let (About { name, capability: (major, minor), .. }, (least, part)) = (self, OLDEST);
+        let text =
+            format!("the GPU cuda:{ordinal} ({name}) has compute capability {major}.{minor}; {least}.{part} or newer is needed");
+        Err(Error::unsupported(text))
+    }
+
     fn of(driver: &Driver, device: RawDevice) -> Result<About> {
         let attribute = |which: i32| -> Result<u32> {
             let mut value = 0;
@@ -307,5 +322,19 @@ impl About {
             memory,
             shared: attribute(device_attribute::SHARED_OPT_IN)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_gpus_are_refused() {
+        let about = |capability| About { name: "Old".into(), capability, ..About::default() };
+        let error = about((7, 5)).check(1).unwrap_err();
+        assert_eq!(error.kind, base::ErrorKind::Unsupported);
+        assert_eq!(error.message(), "the GPU cuda:1 (Old) has compute capability 7.5; 8.0 or newer is needed");
+        assert!(about((8, 0)).check(0).is_ok() && about((12, 0)).check(0).is_ok());
     }
 }

@@ -54,6 +54,11 @@ pub struct Info {
     pub context_time: Duration,
     /// Time that starting cuBLASLt took, if a product was prepared.
     pub product_time: Option<Duration>,
+    /// Sources that this process compiled for it, and problems of products whose algorithms it timed: nothing where other processes
+    /// left them in the cache.
+    pub compiled: usize,
+    /// See `compiled`.
+    pub timed: usize,
 }
 
 impl Gpu {
@@ -90,6 +95,8 @@ impl Gpu {
             load_time: libraries.time,
             context_time: self.context.time,
             product_time: self.multiplier.time(),
+            compiled: self.modules.compiled(),
+            timed: self.multiplier.timed(),
         }
     }
 

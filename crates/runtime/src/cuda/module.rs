@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use base::{Error, Result, Stock};
@@ -34,11 +35,13 @@ impl<'a> Source<'a> {
         Source { text, flags, key: base::digest(whole.as_bytes()) }
     }
 
-    /// The binary, from the cache if it has it.
+    /// The binary that the cache has.
+    fn stored(&self, cache: Option<&Stock>) -> Option<Compiled> {
+        unpack(&cache?.load(&self.key).ok()?)
+    }
+
+    /// The binary, compiled now and left in the cache.
     pub(super) fn build(&self, compiler: &Nvrtc, cache: Option<&Stock>) -> Result<Compiled> {
-        if let Some(found) = cache.and_then(|c| c.load(&self.key).ok()).and_then(|bytes| unpack(&bytes)) {
-            return Ok(found);
-        }
         let compiled = compiler.build(self.text, &self.flags)?;
         if let Some(cache) = cache {
             // Without the file the next process compiles again, and `doctor` says why.
@@ -118,12 +121,18 @@ impl Drop for Module {
 pub(crate) struct Modules {
     cache: Option<Stock>,
     loaded: Mutex<BTreeMap<String, Weak<Module>>>,
+    compiled: AtomicUsize,
 }
 
 impl Modules {
     /// Modules whose binaries lie in a cache folder, if there is one.
     pub(crate) fn new(cache: Option<&str>) -> Modules {
-        Modules { cache: cache.map(|c| Stock::new(c, "cubins")), loaded: Mutex::default() }
+        Modules { cache: cache.map(|c| Stock::new(c, "cubins")), loaded: Mutex::default(), compiled: AtomicUsize::new(0) }
+    }
+
+    /// Sources compiled so far; those that came from the cache do not count.
+    pub(crate) fn compiled(&self) -> usize {
+        self.compiled.load(Ordering::Relaxed)
     }
 
     fn found(&self, key: &str) -> Option<Arc<Module>> {
@@ -140,7 +149,16 @@ impl Modules {
         if let Some(module) = self.found(&source.key) {
             return Ok(module);
         }
-        let module = Arc::new(Module::load(context, &source.build(compiler, self.cache.as_ref())?)?);
+        let stored = source.stored(self.cache.as_ref()).and_then(|binary| Module::load(context, &binary).ok());
+        let module = match stored {
+            Some(module) => module,
+            // Nothing is stored, or what no GPU like this one can load.
+            None => {
+                self.compiled.fetch_add(1, Ordering::Relaxed);
+                Module::load(context, &source.build(compiler, self.cache.as_ref())?)?
+            }
+        };
+        let module = Arc::new(module);
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         loaded.retain(|_, module| module.strong_count() > 0);
         if let Some(other) = loaded.get(&source.key).and_then(Weak::upgrade) {
@@ -156,12 +174,12 @@ impl Modules {
         distinct.sort_unstable();
         distinct.dedup();
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(distinct.len());
-        let next = std::sync::atomic::AtomicUsize::new(0);
+        let next = AtomicUsize::new(0);
         let made: Mutex<BTreeMap<&str, Result<Arc<Module>>>> = Mutex::default();
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
-                    while let Some(text) = distinct.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    while let Some(text) = distinct.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let module = self.get(context, text);
                         made.lock().unwrap_or_else(PoisonError::into_inner).insert(text, module);
                     }

@@ -81,6 +81,11 @@ impl Multiplier {
         Some(self.started.get()?.time)
     }
 
+    /// Problems that were timed so far.
+    pub(crate) fn timed(&self) -> usize {
+        self.algorithms.timed.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
     fn started(&self, context: &Arc<Context>) -> Result<&Started> {
         if let Some(started) = self.started.get() {
             return Ok(started);

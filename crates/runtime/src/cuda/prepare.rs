@@ -24,6 +24,12 @@ const PLAIN_SHARED: u32 = 48 << 10;
 /// Blocks of the largest cluster that every GPU has.
 const PORTABLE_CLUSTER: u32 = 8;
 
+/// Most blocks of a launch, and threads of a block.
+const MOST_BLOCKS: u32 = i32::MAX as u32;
+const MOST_THREADS: u32 = 1024;
+/// What addresses of arguments are multiples of: generated code reads as many bytes at a time.
+pub(crate) const ALIGNMENT: u64 = 16;
+
 /// What one generated kernel takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
@@ -110,7 +116,17 @@ impl Prepared {
         if context.sync && context.recording() == 0 { context.synchronize() } else { Ok(()) }
     }
 
-    fn run(&self, context: &Arc<Context>, args: &[Arg<'_>]) -> Result<()> {
+    /// Puts the first kernel on the stream so many times, by nothing but the driver's call.
+    pub(crate) fn repeat(&self, context: &Arc<Context>, args: &[Arg<'_>], times: usize) -> Result<()> {
+        let addresses = self.addresses(context, args)?;
+        context.enter()?;
+        match self.inner.steps.first() {
+            Some(Step::Launch(launch)) => launch.run(context, &addresses, times),
+            _ => Err(Error::internal("no kernel to repeat")),
+        }
+    }
+
+    fn addresses(&self, context: &Arc<Context>, args: &[Arg<'_>]) -> Result<SmallVec<[u64; 16]>> {
         let inner = &*self.inner;
         let params = &inner.program.params;
         if args.len() != params.len() {
@@ -119,8 +135,16 @@ impl Prepared {
         if !inner.ticket.is_of(context) {
             return Err(Error::internal(format!("prepared for another GPU than cuda:{}", context.ordinal)));
         }
-        let addresses = params.iter().zip(args).map(|(param, arg)| address(context, param, arg));
-        let addresses: SmallVec<[u64; 16]> = addresses.collect::<Result<_>>()?;
+        let mut addresses = SmallVec::with_capacity(params.len());
+        for (param, arg) in params.iter().zip(args) {
+            addresses.push(address(context, param, arg)?);
+        }
+        Ok(addresses)
+    }
+
+    fn run(&self, context: &Arc<Context>, args: &[Arg<'_>]) -> Result<()> {
+        let inner = &*self.inner;
+        let addresses = self.addresses(context, args)?;
         context.enter()?;
         inner.ticket.launched();
         if context.recording() != 0 {
@@ -128,7 +152,7 @@ impl Prepared {
         }
         for step in &inner.steps {
             match step {
-                Step::Launch(launch) => launch.run(context, &addresses)?,
+                Step::Launch(launch) => launch.run(context, &addresses, 1)?,
                 Step::Product(product) => product.run(context, &addresses)?,
             }
         }
@@ -149,7 +173,7 @@ fn check_launch(launch: &Launch, program: &CudaProgram) -> Result<()> {
     if let Some(arg) = args.iter().find(|&&a| usize::from(a) >= program.params.len()) {
         return wrong(format!("parameter {arg} of {}", program.params.len()));
     }
-    if *grid == 0 || *threads == 0 || *threads > 1024 {
+    if *grid == 0 || *grid > MOST_BLOCKS || *threads == 0 || *threads > MOST_THREADS {
         return wrong(format!("{grid} blocks of {threads} threads"));
     }
     if *cluster == 0 || grid % cluster != 0 {
@@ -189,9 +213,9 @@ impl PreparedLaunch {
         Ok((PreparedLaunch { function, grid, threads, shared, cluster, args, rest }, resources))
     }
 
-    fn run(&self, context: &Context, addresses: &[u64]) -> Result<()> {
-        let words = self.args.iter().map(|&a| addresses[usize::from(a)]);
-        let mut block: SmallVec<[u64; 128]> = words.collect();
+    fn run(&self, context: &Context, addresses: &[u64], times: usize) -> Result<()> {
+        let mut block: SmallVec<[u64; 128]> = SmallVec::with_capacity(self.args.len() + self.rest.len());
+        block.extend(self.args.iter().map(|&a| addresses[usize::from(a)]));
         block.extend_from_slice(&self.rest);
         let attributes = self.cluster.as_ref();
         let config = LaunchConfig {
@@ -204,9 +228,13 @@ impl PreparedLaunch {
         };
         let mut argument: *mut c_void = block.as_mut_ptr().cast();
         let launch = context.libraries.driver.launch;
-        // SAFETY: the context is current and the kernel belongs to it. The kernel takes one argument, as large as the block, which the
-        // driver copies before it returns. The addresses cover the parameters' elements, as `address` checked.
-        context.check(unsafe { launch(&raw const config, self.function, &raw mut argument, null_mut()) }, "cuLaunchKernelEx")
+        for _ in 0..times {
+            // SAFETY: the context is current and the kernel belongs to it. The kernel takes one argument, as large as the block, which
+            // the driver copies before it returns. The addresses cover the parameters' elements, as `address` checked.
+            let code = unsafe { launch(&raw const config, self.function, &raw mut argument, null_mut()) };
+            context.check(code, "cuLaunchKernelEx")?;
+        }
+        Ok(())
     }
 }
 
@@ -276,8 +304,32 @@ fn address(context: &Arc<Context>, param: &Param, arg: &Arg<'_>) -> Result<u64> 
     if *access != Access::Read && !arg.buffer.is_writable() {
         return Err(Error::internal(format!("argument {name} is written, but its buffer borrows foreign memory")));
     }
-    if !at.is_multiple_of(dtype.size() as u64) {
-        return Err(Error::internal(format!("argument {name} at byte {} is not aligned for {dtype}", arg.offset_bytes)));
+    if !at.is_multiple_of(ALIGNMENT) {
+        return Err(Error::invalid(format!(
+            "argument {name} at address {at:#x} is not aligned to {ALIGNMENT} bytes; pass a copy"
+        )));
     }
     Ok(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_beyond_the_limits_are_refused() {
+        let program = CudaProgram { name: "p".into(), params: vec![], source: String::new(), steps: vec![], checks: vec![] };
+        let launch = |grid, threads, cluster, args: &[u16]| {
+            let (entry, args) = ("k".into(), args.to_vec());
+            let launch = Launch { entry, grid, threads, shared: 0, cluster, args, numbers: vec![] };
+            check_launch(&launch, &program).map_err(|e| e.message().to_owned())
+        };
+        assert!(launch(1, 1024, 1, &[]).is_ok() && launch(1 << 30, 32, 2, &[]).is_ok());
+        for (grid, threads) in [(0, 32), (1 << 31, 32), (1, 0), (1, 1025)] {
+            let error = launch(grid, threads, 1, &[]).unwrap_err();
+            assert!(error.contains(&format!("{grid} blocks of {threads} threads")), "{error}");
+        }
+        assert!(launch(3, 32, 2, &[]).unwrap_err().contains("clusters"));
+        assert!(launch(1, 32, 1, &[0]).unwrap_err().contains("parameter 0 of 0"));
+    }
 }

@@ -38,7 +38,7 @@ pub struct Recorded {
     exec: RawExec,
     ticket: Ticket,
     held: Vec<Arc<Inner>>,
-    _memory: Memory,
+    memory: Memory,
 }
 
 /// The memory of a recording, which goes back to the pool in the end.
@@ -96,7 +96,7 @@ pub(crate) fn capture(context: &Arc<Context>, pool: &Pool, f: impl FnOnce() -> R
     let mut exec = RawExec::NULL;
     // SAFETY: the graph exists, and is destroyed after this.
     context.check(unsafe { (driver.graph_instantiate)(&raw mut exec, graph.raw, 0) }, "cuGraphInstantiate")?;
-    Ok(Recorded { context: context.clone(), exec, ticket, held, _memory: memory })
+    Ok(Recorded { context: context.clone(), exec, ticket, held, memory })
 }
 
 struct Graph<'a> {
@@ -114,6 +114,11 @@ impl Drop for Graph<'_> {
 }
 
 impl Recorded {
+    /// Bytes of device memory that it keeps.
+    pub fn bytes(&self) -> usize {
+        self.memory.pool.recorded(self.memory.number)
+    }
+
     /// Runs the launches again, in stream order, on the memory they were recorded with.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use base::{Error, Result};
+use base::{DeviceId, Error, Result};
 use scalar::DType;
 
 use super::pool::{Pool, Shared};
@@ -118,6 +118,10 @@ impl Buffer {
     /// First byte: on a GPU its address there, which the host cannot follow.
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
+    }
+    /// Where its memory is; the host's if it has no bytes.
+    pub fn device(&self) -> DeviceId {
+        self.gpu().map_or(DeviceId::Cpu, |gpu| DeviceId::Cuda(gpu.ordinal))
     }
     /// Whether it is memory of a GPU.
     pub fn is_on_gpu(&self) -> bool {

@@ -25,6 +25,8 @@ pub struct PoolStats {
     pub requests: u64,
     /// Requests that had to ask the system (a count).
     pub misses: u64,
+    /// Kept by recordings.
+    pub recorded: usize,
 }
 
 /// A caching allocator: dropped buffers are kept by size class and handed out again, because a fresh page costs far
@@ -48,13 +50,22 @@ pub(super) struct Shared {
 struct State {
     free: Blocks,
     /// Blocks that only one recording may use, by its number.
-    recordings: BTreeMap<u32, Blocks>,
+    recordings: BTreeMap<u32, Own>,
     stats: PoolStats,
     colour: usize,
 }
 
 /// Blocks that are not in use, by size.
 type Blocks = BTreeMap<usize, Vec<Block>>;
+
+/// The memory of a recording.
+#[derive(Debug, Default)]
+struct Own {
+    /// What no buffer holds now.
+    free: Blocks,
+    /// Everything.
+    bytes: usize,
+}
 
 impl Default for Pool {
     fn default() -> Self {
@@ -80,30 +91,52 @@ impl Pool {
     /// A buffer of `bytes` bytes with unspecified contents.
     ///
     /// # Errors
-    /// `OutOfMemory` naming the wanted, used and peak bytes.
+    /// `OutOfMemory` naming the wanted, used, kept and peak bytes.
     pub fn alloc(&self, bytes: usize) -> Result<Buffer> {
+        self.take(bytes, &mut self.shared.state())
+    }
+
+    /// Buffers of these sizes, in one go.
+    ///
+    /// # Errors
+    /// As [`Pool::alloc`].
+    pub fn alloc_all(&self, sizes: impl IntoIterator<Item = usize>) -> Result<Vec<Buffer>> {
+        // Buffers give their blocks back to the state, so they are dropped after its guard.
+        let mut made = Vec::new();
+        let mut state = self.shared.state();
+        for bytes in sizes {
+            made.push(self.take(bytes, &mut state)?);
+        }
+        drop(state);
+        Ok(made)
+    }
+
+    /// Bytes that a buffer of `bytes` bytes takes, where no larger block is kept: those of its size class.
+    pub fn rounded(&self, bytes: usize) -> usize {
+        if bytes == 0 { 0 } else { self.shared.heap.size_class(bytes).unwrap_or(bytes) }
+    }
+
+    fn take(&self, bytes: usize, state: &mut State) -> Result<Buffer> {
         if bytes == 0 {
             return Ok(Buffer::empty());
         }
         let (shared, recording) = (&self.shared, self.shared.heap.recording());
-        let mut state = shared.state();
         let size = shared.heap.size_class(bytes).filter(|&size| size <= shared.limit);
-        let size = size.ok_or_else(|| self.out_of_memory(bytes, &state))?;
+        let size = size.ok_or_else(|| self.out_of_memory(bytes, state))?;
         let most = shared.heap.roomy(size);
         let block = match state.cached(size, most, recording) {
             Some(block) => block,
-            None => self.fresh(size, &mut state)?.ok_or_else(|| self.out_of_memory(bytes, &state))?,
+            None => self.fresh(size, recording, state)?.ok_or_else(|| self.out_of_memory(bytes, state))?,
         };
         state.stats.requests += 1;
         state.stats.count += 1;
         state.stats.allocated += block.bytes();
         state.stats.peak = state.stats.peak.max(state.stats.allocated);
         let offset = if shared.heap.is_coloured(bytes) { state.next_colour() } else { 0 };
-        drop(state);
         Ok(Buffer::pooled(shared.clone(), block, recording, offset, bytes))
     }
 
-    fn fresh(&self, size: usize, state: &mut State) -> Result<Option<Block>> {
+    fn fresh(&self, size: usize, recording: u32, state: &mut State) -> Result<Option<Block>> {
         let Shared { heap, limit, .. } = &*self.shared;
         state.stats.misses += 1;
         if size > limit - state.stats.reserved {
@@ -119,15 +152,16 @@ impl Pool {
         }
         if block.is_some() {
             state.stats.reserved += size;
+            state.record(recording, size);
         }
         Ok(block)
     }
 
     fn out_of_memory(&self, bytes: usize, state: &State) -> Error {
-        let PoolStats { allocated, peak, .. } = state.stats;
+        let PoolStats { allocated, reserved, peak, count, recorded, .. } = state.stats;
         let text = format!(
-            "out of memory{}: wanted {bytes} bytes with {allocated} bytes in use (peak {peak}, limit {}); \
-             use a smaller batch or free tensors",
+            "out of memory{}: wanted {bytes} bytes with {allocated} bytes in use by {count} buffers (reserved {reserved}, of which \
+             recordings keep {recorded}; peak {peak}, limit {}); use a smaller batch or free tensors",
             self.shared.heap.shortage(),
             self.shared.limit
         );
@@ -136,14 +170,20 @@ impl Pool {
 
     /// From now on blocks of the recording with this number are kept for it.
     pub(crate) fn begin_recording(&self, number: u32) {
-        self.shared.state().recordings.insert(number, Blocks::new());
+        self.shared.state().recordings.insert(number, Own::default());
     }
     /// Blocks of the recording may serve anybody.
     pub(crate) fn end_recording(&self, number: u32) {
         let mut state = self.shared.state();
-        for (size, blocks) in state.recordings.remove(&number).unwrap_or_default() {
+        let own = state.recordings.remove(&number).unwrap_or_default();
+        state.stats.recorded -= own.bytes;
+        for (size, blocks) in own.free {
             state.free.entry(size).or_default().extend(blocks);
         }
+    }
+    /// Bytes that a recording keeps.
+    pub(crate) fn recorded(&self, number: u32) -> usize {
+        self.shared.state().recordings.get(&number).map_or(0, |own| own.bytes)
     }
 
     /// Whether it is memory of a GPU.
@@ -178,7 +218,7 @@ impl Shared {
         state.stats.count -= 1;
         state.stats.allocated -= block.bytes();
         let State { free, recordings, .. } = &mut *state;
-        let blocks = recordings.get_mut(&recording).unwrap_or(free);
+        let blocks = recordings.get_mut(&recording).map_or(free, |own| &mut own.free);
         blocks.entry(block.bytes()).or_default().push(block);
         if self.heap.is_watched() {
             state.trim(&self.heap);
@@ -195,9 +235,20 @@ impl Drop for Shared {
 impl State {
     /// The smallest kept block of a class, or of one up to `most`; in a recording its own blocks come first.
     fn cached(&mut self, size: usize, most: usize, recording: u32) -> Option<Block> {
-        let State { free, recordings, .. } = self;
-        let own = recordings.get_mut(&recording);
-        own.into_iter().chain([free]).find_map(|blocks| blocks.range_mut(size..=most).find_map(|(_, blocks)| blocks.pop()))
+        let find = |blocks: &mut Blocks| blocks.range_mut(size..=most).find_map(|(_, blocks)| blocks.pop());
+        if let Some(block) = self.recordings.get_mut(&recording).and_then(|own| find(&mut own.free)) {
+            return Some(block);
+        }
+        let block = find(&mut self.free)?;
+        self.record(recording, block.bytes());
+        Some(block)
+    }
+    /// Memory becomes that of a recording, if there is one with this number.
+    fn record(&mut self, recording: u32, bytes: usize) {
+        if let Some(own) = self.recordings.get_mut(&recording) {
+            own.bytes += bytes;
+            self.stats.recorded += bytes;
+        }
     }
     fn trim(&mut self, heap: &Heap) {
         let blocks: Vec<Block> = std::mem::take(&mut self.free).into_values().flatten().collect();

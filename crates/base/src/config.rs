@@ -69,6 +69,9 @@ pub struct Config {
     pub dump: Option<String>,
     /// Folder for what other processes can use again; `None` keeps everything in memory.
     pub cache: Option<String>,
+    /// Seconds that trying out schedules of a GPU's kernels may take, for each set of sizes that an executable meets; none are
+    /// tried without.
+    pub tune: Option<u64>,
     /// How CUDA is found and used.
     pub cuda: CudaConfig,
 }
@@ -139,13 +142,17 @@ impl Default for Config {
             log: Vec::new(),
             dump: None,
             cache: None,
+            tune: None,
             cuda: CudaConfig::default(),
         }
     }
 }
 
 impl Config {
-    /// Defaults, changed by `FUSELINE_NOFUSE`, `FUSELINE_DEVICE` (`cpu`, `cuda` or `cuda:N`), `FUSELINE_THREADS`, `FUSELINE_FUEL`, `FUSELINE_LOG`,
+    /// Seconds of [`Config::tune`] where nothing else is said.
+    pub const TUNE_SECONDS: u64 = 60;
+
+    /// Defaults, changed by `FUSELINE_NOFUSE`, `FUSELINE_DEVICE` (`cpu`, `cuda` or `cuda:N`), `FUSELINE_THREADS`, `FUSELINE_FUEL`, `FUSELINE_TUNE` (seconds), `FUSELINE_LOG`,
     /// `FUSELINE_DUMP`, `FUSELINE_NUMERICS` (`eager` or `wide`) and `FUSELINE_CACHE` (a folder, or `0` for none; unset, the folder
     /// `fuseline` of the user's cache folder, `XDG_CACHE_HOME` or `~/.cache`), and what [`CudaConfig::from_env`] reads.
     ///
@@ -169,6 +176,10 @@ impl Config {
             if let Some(topic) = c.log.iter().find(|t| !LOG_TOPICS.contains(&t.as_str())) {
                 return Err(Error::invalid(format!("FUSELINE_LOG: no topic {topic:?}; there are {}", LOG_TOPICS.join(", "))));
             }
+        }
+        if let Some(v) = var("FUSELINE_TUNE") {
+            let seconds = v.parse().map_err(|_| Error::invalid(format!("FUSELINE_TUNE={v} is not a number of seconds")))?;
+            c.tune = Some(seconds).filter(|s| *s > 0);
         }
         c.dump = var("FUSELINE_DUMP");
         let user = || var("XDG_CACHE_HOME").or_else(|| Some(var("HOME")? + "/.cache"));

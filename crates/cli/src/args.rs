@@ -89,11 +89,23 @@ pub(crate) struct Explain {
     pub(crate) json: bool,
 }
 
+/// How ops are fused.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fused {
+    /// With the schedules that sizes suggest
+    Fused,
+    /// With schedules chosen by time, on a GPU
+    MaxAutotune,
+}
+
 /// `fuseline bench`
 #[derive(Args, Debug)]
 pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
+    /// What to hold against one kernel per op: fused kernels, or those with schedules chosen by time (on a GPU)
+    #[arg(long, value_enum, default_value_t = Fused::Fused)]
+    pub(crate) mode: Fused,
     /// Runs before timing, of each mode
     #[arg(long, default_value_t = 3)]
     pub(crate) warmup: usize,

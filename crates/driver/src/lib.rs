@@ -19,6 +19,7 @@ mod region;
 mod report;
 mod subgraph;
 mod table;
+mod tune;
 mod values;
 mod verify;
 
@@ -31,6 +32,7 @@ pub use instance::{cuda_program_of as cuda_program, device_program, program_of a
 pub use record::Recording;
 pub use report::{EdgeReport, KernelReport, Report, Roof, Totals};
 pub use table::{bytes as bytes_text, time as time_text};
+pub use tune::candidates;
 pub use verify::{Deviation, Tolerance};
 
 pub use fuse::Plan;

@@ -11,6 +11,8 @@ use base::{Config, Result};
 pub enum Mode {
     /// Fused into few kernels.
     Fused,
+    /// Fused, and the schedules of a GPU's kernels chosen by time: see [`Config::tune`].
+    MaxAutotune,
     /// One kernel per user op: the control experiment.
     Eager,
 }
@@ -39,7 +41,7 @@ pub fn set_config(config: Config) -> Scoped {
     Scoped { earlier: CONFIG.replace(Some(config)), thread: PhantomData }
 }
 
-/// Chooses between fused and one-kernel-per-op execution, on this thread, while the returned value lives.
+/// Chooses between fused, tuned and one-kernel-per-op execution, on this thread, while the returned value lives.
 ///
 /// ```
 /// use fuseline::{Mode, Tensor, set_mode};
@@ -51,7 +53,8 @@ pub fn set_config(config: Config) -> Scoped {
 /// ```
 pub fn set_mode(mode: Mode) -> Scoped {
     let mut config = config().unwrap_or_default();
-    config.fuse = mode == Mode::Fused;
+    config.fuse = mode != Mode::Eager;
+    config.tune = (mode == Mode::MaxAutotune).then_some(Config::TUNE_SECONDS);
     set_config(config)
 }
 

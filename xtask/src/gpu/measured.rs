@@ -148,14 +148,14 @@ fn launches(executable: &Executable, dims: &BTreeMap<Var, i64>, config: &Config)
 }
 
 /// A recorded call; its results live as long.
-struct Recording {
-    recorded: Recorded,
+pub(super) struct Recording {
+    pub(super) recorded: Recorded,
     _outputs: Vec<Array>,
 }
 
 impl Recording {
     /// `None` where the device records nothing, or the plan has what cannot be recorded.
-    fn new(executable: &Executable, arrays: &[Array]) -> Result<Option<Recording>> {
+    pub(super) fn new(executable: &Executable, arrays: &[Array]) -> Result<Option<Recording>> {
         let device = executable.device();
         if !device.is_cuda() {
             return Ok(None);

@@ -4,6 +4,7 @@ mod measured;
 mod row;
 mod rulers;
 mod tiled;
+mod tuning;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::stats::write;
 use measured::Measured;
 pub(crate) use row::Row;
 use rulers::Rulers;
+pub(crate) use tuning::{USAGE as TUNING_USAGE, tuning};
 
 /// Options with a value.
 const VALUES: [&str; 5] = ["device", "files", "rows", "rounds", "out"];

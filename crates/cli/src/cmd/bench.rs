@@ -8,7 +8,7 @@ use base::{Config, Error};
 use driver::{Array, Executable};
 use serde_json::{Value, json as object};
 
-use crate::args::Bench;
+use crate::args::{Bench, Fused};
 use crate::assert::failed;
 use crate::cmd::judge;
 use crate::cmd::stats::{Times, ratio};
@@ -38,8 +38,12 @@ struct Contender {
 /// A model or inputs that do not load, compile or run; a malformed claim; a file that cannot be written.
 pub(crate) fn bench(args: &Bench) -> Outcome<Verdict> {
     let session = Session::open(&args.model)?;
-    let fused = contender("fused", &session, true)?;
-    let eager = contender("eager", &session, false)?;
+    let tune = (args.mode == Fused::MaxAutotune).then(|| session.config.tune.unwrap_or(Config::TUNE_SECONDS));
+    let fused = contender(if tune.is_some() { "tuned" } else { "fused" }, &session, true, tune)?;
+    let eager = contender("eager", &session, false, None)?;
+    if tune.is_some() && !fused.exe.device().is_cuda() {
+        warn("schedules are chosen by time on a GPU only; use --device cuda");
+    }
     let runs = args.runs as usize;
     if runs < ENOUGH_RUNS {
         warn(&format!("{runs} runs say little; use --runs {ENOUGH_RUNS} or more"));
@@ -59,8 +63,8 @@ pub(crate) fn bench(args: &Bench) -> Outcome<Verdict> {
     Ok(judge(&failed(&args.claims, &metrics)?))
 }
 
-fn contender(name: &'static str, session: &Session, fuse: bool) -> Outcome<Contender> {
-    let config = Config { fuse, ..session.config.clone() };
+fn contender(name: &'static str, session: &Session, fuse: bool, tune: Option<u64>) -> Outcome<Contender> {
+    let config = Config { fuse, tune, ..session.config.clone() };
     let start = Instant::now();
     let exe = session.compile_with(&config)?;
     let compile = start.elapsed().as_secs_f64();
@@ -110,9 +114,9 @@ fn table(contenders: [(&Contender, &Times); 2]) -> String {
         let (median, min, p90) = (seconds(t.median), seconds(t.min), seconds(t.p90));
         let _ = writeln!(out, "{:<8} {median:>12} {min:>12} {p90:>12} {kernels:>9}", c.name);
     }
-    let [(_, f), (_, e)] = contenders;
+    let [(a, f), (b, e)] = contenders;
     let (winner, loser, (times, deviation)) =
-        if f.mean <= e.mean { ("fused", "eager", ratio(e, f)) } else { ("eager", "fused", ratio(f, e)) };
+        if f.mean <= e.mean { (a.name, b.name, ratio(e, f)) } else { (b.name, a.name, ratio(f, e)) };
     let line = format!("{winner} ran {times:.2} ± {deviation:.2} times faster than {loser}");
     let _ = writeln!(out, "\n{}  ({} runs each, in alternation)", style.bold(&line), f.all.len());
     for (c, _) in contenders {
@@ -135,6 +139,7 @@ fn document(session: &Session, contenders: [(&Contender, &Times); 2]) -> Value {
         "dims": dims,
         "device": contenders[0].0.exe.device().id().to_string(),
         "threads": contenders[0].0.exe.device().as_cpu().map(|cpu| cpu.threads().threads()),
+        "mode": contenders[0].0.name,
         "runs": f.all.len(),
         "fused": fused,
         "eager": eager,

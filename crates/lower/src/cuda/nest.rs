@@ -43,7 +43,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
     let online = online(&mut flat, partials);
     let flat = &flat;
-    let mut schedule = schedule(flat, unit.block.as_ref(), shared);
+    let mut schedule = shared.choice.of(schedule(flat, unit.block.as_ref(), shared), flat, unit.block.is_some());
     let order = Stages::new(flat, partials);
     let turn = if unit.block.is_none() { turn(flat, &schedule, &order.needed, shared) } else { None };
     if turn.is_some() {

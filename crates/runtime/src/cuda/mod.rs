@@ -34,4 +34,5 @@ pub use load::LibraryInfo;
 pub use measure::{Rates, measure};
 pub(crate) use prepare::Prepared;
 pub use prepare::Resources;
+pub(crate) use random::random;
 pub use record::Recorded;

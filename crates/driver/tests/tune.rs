@@ -34,7 +34,10 @@ fn candidates_are_distinct_and_begin_with_the_usual_one() {
 
 #[test]
 fn a_cpu_is_not_tuned() {
-    let module = Module { graph: text::parse("twice", "func twice(x: f32[2]) -> (y) {\n  %1 = add %x, %x : f32[2]\n  return y = %1\n}\n").unwrap(), frozen: Vec::new() };
+    let module = Module {
+        graph: text::parse("twice", "func twice(x: f32[2]) -> (y) {\n  %1 = add %x, %x : f32[2]\n  return y = %1\n}\n").unwrap(),
+        frozen: Vec::new(),
+    };
     let executable = compile(&module, &Config { tune: Some(1), ..Config::default() }).unwrap();
     let result = executable.run(&[HostTensor::from_f64s(DType::F32, &[2], &[1.0, 2.0])]).unwrap();
     assert_eq!(result[0].get(1).as_f64(), 4.0);

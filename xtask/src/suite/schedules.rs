@@ -29,7 +29,7 @@ pub(crate) fn check(context: &Context, name: &str) -> Result<Outcome> {
         return Ok(Outcome::Skipped("a CPU has one schedule".to_owned()));
     }
     let row = context.rows.join(name);
-    let graph = if row.exists() { Row::load(&row)?.module.graph } else { plan::read(&context.files, name)? };
+    let graph = if row.exists() { Row::load(&row)?.module.graph } else { plan::read(&context.files, "plan", name)? };
     if zoo::names().contains(&&*graph.name) || graph.inputs.iter().any(|d| d.ty.shape.iter().any(|s| s.as_int().is_none())) {
         return Ok(Outcome::Skipped("a model, or symbolic".to_owned()));
     }

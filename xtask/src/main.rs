@@ -4,9 +4,9 @@
 //! `cargo xtask bench compile` times the passes on growing graphs and on models, or prints one model's times;
 //! `cargo xtask bench record` times recording and replaying a compiled function. They write JSON under `benches/results/`.
 //!
-//! `xtask suite` tests a device, `xtask bench cuda` times it, `xtask bench start` times a model's first call, `xtask sanitize` watches a
-//! device's memory accesses. They need no sources at run time but the folders `tests/files` and `benches/cuda`, for machines without
-//! cargo: `xtask bundle` makes a folder with all of it.
+//! `xtask suite` tests a device, `xtask bench cuda` times it, `xtask bench start` times a model's first call, `xtask bench tuning` holds a
+//! device's schedules against tuned ones, `xtask sanitize` watches its memory accesses. They need no sources at run time but the folders
+//! `tests/files` and `benches/cuda`, for machines without cargo: `xtask bundle` makes a folder with all of it.
 
 mod bundle;
 mod compile;
@@ -35,13 +35,15 @@ fn main() -> ExitCode {
         ["bench", "record"] => record::bench(),
         ["bench", "cuda", ..] => gpu::bench(&words[2..]),
         ["bench", "start", ..] => gpu::start::bench(&words[2..]),
+        ["bench", "tuning", ..] => gpu::tuning(&words[2..]),
         ["profile", model] => profile::profile(model),
         ["bundle", ..] => bundle::bundle(&words[1..]),
         ["sanitize", ..] => sanitize::sanitize(&words[1..]),
         _ => Err(base::Error::invalid(format!(
-            "usage: cargo xtask bench cpu | bench compile [MODEL] | bench record | {} | {} | profile MODEL | {} | {} | {}",
+            "usage: cargo xtask bench cpu | bench compile [MODEL] | bench record | {} | {} | {} | profile MODEL | {} | {} | {}",
             gpu::USAGE,
             gpu::start::USAGE,
+            gpu::TUNING_USAGE,
             suite::USAGE,
             sanitize::USAGE,
             bundle::USAGE

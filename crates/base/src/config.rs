@@ -24,18 +24,21 @@ pub enum Mode {
     /// Fused; and on a GPU a program that ran with sizes before is recorded, and repeated as one launch from then on. Results are
     /// never overwritten while they live, and everything is as in [`Mode::Fused`] but the time of the host.
     ReduceOverhead,
+    /// Fused, and the schedules of a GPU's kernels chosen by time: see [`Config::tune`].
+    MaxAutotune,
 }
 
 impl std::str::FromStr for Mode {
     type Err = Error;
 
-    /// Reads `fused`, `eager` or `reduce-overhead`.
+    /// Reads `fused`, `eager`, `reduce-overhead` or `max-autotune`.
     fn from_str(text: &str) -> Result<Mode> {
         match text {
             "fused" => Ok(Mode::Fused),
             "eager" => Ok(Mode::Eager),
             "reduce-overhead" => Ok(Mode::ReduceOverhead),
-            _ => Err(Error::invalid(format!("no mode {text:?}: use fused, eager or reduce-overhead"))),
+            "max-autotune" => Ok(Mode::MaxAutotune),
+            _ => Err(Error::invalid(format!("no mode {text:?}: use fused, eager, reduce-overhead or max-autotune"))),
         }
     }
 }
@@ -97,6 +100,9 @@ pub struct Config {
     pub dump: Option<String>,
     /// Folder for what other processes can use again; `None` keeps everything in memory.
     pub cache: Option<String>,
+    /// Seconds that trying out schedules of a GPU's kernels may take, for each set of sizes that an executable meets; none are
+    /// tried without.
+    pub tune: Option<u64>,
     /// How CUDA is found and used.
     pub cuda: CudaConfig,
 }
@@ -168,13 +174,18 @@ impl Default for Config {
             log: Vec::new(),
             dump: None,
             cache: None,
+            tune: None,
             cuda: CudaConfig::default(),
         }
     }
 }
 
 impl Config {
-    /// Defaults, changed by `FUSELINE_NOFUSE`, `FUSELINE_MODE` (`fused`, `eager` or `reduce-overhead`), `FUSELINE_DEVICE` (`cpu`, `cuda` or `cuda:N`), `FUSELINE_THREADS`, `FUSELINE_FUEL`, `FUSELINE_LOG`,
+    /// Seconds of [`Config::tune`] where nothing else is said.
+    pub const TUNE_SECONDS: u64 = 60;
+
+    /// Defaults, changed by `FUSELINE_NOFUSE`, `FUSELINE_MODE` (`fused`, `eager`, `reduce-overhead` or `max-autotune`), `FUSELINE_TUNE`
+    /// (seconds), `FUSELINE_DEVICE` (`cpu`, `cuda` or `cuda:N`), `FUSELINE_THREADS`, `FUSELINE_FUEL`, `FUSELINE_LOG`,
     /// `FUSELINE_DUMP`, `FUSELINE_NUMERICS` (`eager` or `wide`) and `FUSELINE_CACHE` (a folder, or `0` for none; unset, the folder
     /// `fuseline` of the user's cache folder, `XDG_CACHE_HOME` or `~/.cache`), and what [`CudaConfig::from_env`] reads.
     ///
@@ -202,6 +213,10 @@ impl Config {
                 return Err(Error::invalid(format!("FUSELINE_LOG: no topic {topic:?}; there are {}", LOG_TOPICS.join(", "))));
             }
         }
+        if let Some(v) = var("FUSELINE_TUNE") {
+            let seconds = v.parse().map_err(|_| Error::invalid(format!("FUSELINE_TUNE={v} is not a number of seconds")))?;
+            c.tune = Some(seconds).filter(|s| *s > 0);
+        }
         c.dump = var("FUSELINE_DUMP");
         let user = || var("XDG_CACHE_HOME").or_else(|| Some(var("HOME")? + "/.cache"));
         c.cache = match var("FUSELINE_CACHE") {
@@ -221,6 +236,7 @@ impl Config {
     pub fn set_mode(&mut self, mode: Mode) {
         self.fuse = mode != Mode::Eager;
         self.replay = mode == Mode::ReduceOverhead;
+        self.tune = (mode == Mode::MaxAutotune).then(|| self.tune.unwrap_or(Config::TUNE_SECONDS));
     }
 
     /// Whether a log topic is on.
@@ -238,10 +254,11 @@ mod tests {
         let of = |name: &str| {
             let mut config = Config { fuse: false, ..Config::default() };
             config.set_mode(name.parse().unwrap());
-            (config.fuse, config.replay)
+            (config.fuse, config.replay, config.tune.is_some())
         };
-        assert_eq!(["fused", "eager", "reduce-overhead"].map(of), [(true, false), (false, false), (true, true)]);
+        assert_eq!(["fused", "eager"].map(of), [(true, false, false), (false, false, false)]);
+        assert_eq!(["reduce-overhead", "max-autotune"].map(of), [(true, true, false), (true, false, true)]);
         let error = "fast".parse::<Mode>().unwrap_err();
-        assert_eq!(error.message(), "no mode \"fast\": use fused, eager or reduce-overhead");
+        assert_eq!(error.message(), "no mode \"fast\": use fused, eager, reduce-overhead or max-autotune");
     }
 }

@@ -49,8 +49,8 @@ pub(crate) struct ModelArgs {
     /// Where it runs: cpu, cuda or cuda:N [default: FUSELINE_DEVICE, or cpu]
     #[arg(long)]
     pub(crate) device: Option<base::DeviceId>,
-    /// How it runs: fused, eager (one kernel per op), or reduce-overhead (fused, and runs on a GPU repeated as one launch)
-    /// [default: FUSELINE_MODE, or fused]
+    /// How it runs: fused, eager (one kernel per op), reduce-overhead (fused, and runs on a GPU repeated as one launch), or
+    /// max-autotune (fused, and schedules on a GPU chosen by time) [default: FUSELINE_MODE, or fused]
     #[arg(long)]
     pub(crate) mode: Option<base::Mode>,
     /// Threads; 0 is one per core [default: FUSELINE_THREADS, or 0]

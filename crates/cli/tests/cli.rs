@@ -163,12 +163,16 @@ fn the_environment_logs_and_dumps() {
     assert_eq!(run("FUSELINE_DUMP", dump.to_str().unwrap()).0, Some(0));
     let graph = dump.join("000-softmax").join("1-graph.t");
     assert!(std::fs::read_to_string(&graph).unwrap().contains("reduce.max"));
-    for (name, value) in
-        [("FUSELINE_NOFUSE", "1"), ("FUSELINE_FUEL", "0"), ("FUSELINE_THREADS", "1"), ("FUSELINE_NUMERICS", "wide")]
-    {
+    for (name, value) in [
+        ("FUSELINE_NOFUSE", "1"),
+        ("FUSELINE_FUEL", "0"),
+        ("FUSELINE_THREADS", "1"),
+        ("FUSELINE_TUNE", "5"),
+        ("FUSELINE_NUMERICS", "wide"),
+    ] {
         assert_eq!(run(name, value).0, Some(0), "{name}");
     }
-    for name in ["FUSELINE_FUEL", "FUSELINE_THREADS", "FUSELINE_NUMERICS"] {
+    for name in ["FUSELINE_FUEL", "FUSELINE_THREADS", "FUSELINE_TUNE", "FUSELINE_NUMERICS"] {
         let (code, err) = run(name, "x");
         assert!(code == Some(2) && err.contains(name), "{err}");
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use base::{Code, Config, DeviceId, ErrorKind, Recent, Remark, Result};
 use fuse::{Kernel, Plan, Step, Storage};
 use graph::NodeId;
-use lower::{Layout, Request};
+use lower::{Choice, Layout, Request};
 use program::{CudaProgram, Program, TileProgram};
 use runtime::{Array, Buffer, Device, Prepared};
 use scalar::{DType, Shape, Sym, Var};
@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 use crate::executable::Executable;
 use crate::places::{self, Launches};
 use crate::replay::Replays;
+use crate::tune::Tuner;
 use crate::values::Values;
 
 /// One kernel for one binding of the dimensions.
@@ -198,11 +199,12 @@ fn ready_all(
 ) -> Result<Vec<Arc<Ready>>> {
     let keys: Vec<SmallVec<[i64; 4]>> =
         sized.iter().map(|s| s.dims.iter().filter_map(|v| dims.get(v).copied()).collect()).collect();
+    let tuner = Tuner::new(device, config);
     let mut programs = Vec::new();
     let mut lowered = Vec::new();
     for ((kernel, sized), key) in plan.kernels.iter().zip(sized).zip(&keys) {
         let missing = !sized.ready.contains(key);
-        lowered.push(missing.then(|| lower(plan, kernel, dims, device, config, &mut programs)).transpose()?);
+        lowered.push(missing.then(|| lower(plan, kernel, dims, device, config, tuner.as_ref(), &mut programs)).transpose()?);
     }
     let mut prepared = device.prepare_all(programs).into_iter();
     let mut ready = Vec::with_capacity(plan.kernels.len());
@@ -231,13 +233,18 @@ fn lower(
     dims: &BTreeMap<Var, i64>,
     device: &Device,
     config: &Config,
+    tuner: Option<&Tuner<'_>>,
     programs: &mut Vec<Program>,
 ) -> Result<Lowered> {
     if let Step::Opaque(node) = kernel.step {
         return Ok(Lowered::Step(ReadyStep::Opaque(node), None));
     }
     let args: Vec<NodeId> = kernel.step.args(&plan.graph).into_iter().map(|v| root(plan, v)).collect();
-    match device_program(plan, kernel, dims, device.id(), config) {
+    let program = match tuner {
+        Some(tuner) => tuner.program(plan, kernel, dims).map(Program::Cuda),
+        None => device_program(plan, kernel, dims, device.id(), config),
+    };
+    match program {
         Ok(program) if program.is_empty() => Ok(Lowered::Step(ReadyStep::Nothing, None)),
         Ok(program) => {
             let workspaces = program.params()[args.len()..].iter().map(|p| p.elements as usize * p.dtype.size()).collect();
@@ -321,6 +328,17 @@ pub fn program_of(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>, confi
 /// # Errors
 /// What lowering cannot express.
 pub fn cuda_program_of(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>, config: &Config) -> Result<CudaProgram> {
+    cuda_program_as(plan, kernel, dims, config, Choice::default())
+}
+
+/// [`cuda_program_of`] with other schedules.
+pub(crate) fn cuda_program_as(
+    plan: &Plan,
+    kernel: &Kernel,
+    dims: &BTreeMap<Var, i64>,
+    config: &Config,
+    choice: Choice,
+) -> Result<CudaProgram> {
     let Step::Comps(parts) = &kernel.step else { return Err(base::Error::unsupported("not a generated kernel")) };
     let layouts = |part: &fuse::Part| part.built.args.iter().map(|&v| layout(plan, v, dims)).collect::<Result<Vec<_>>>();
     let layouts = parts.iter().map(layouts).collect::<Result<Vec<_>>>()?;
@@ -331,7 +349,7 @@ pub fn cuda_program_of(plan: &Plan, kernel: &Kernel, dims: &BTreeMap<Var, i64>, 
         requests.push(Request { name, comp, dims: &bind, layouts, numerics: config.numerics });
     }
     let dynamic = parts.iter().any(|p| !p.built.comp.dims().is_empty());
-    lower::lower_cuda(&kernel.name, &requests, dynamic, config.cuda.clusters)
+    lower::lower_cuda(&kernel.name, &requests, dynamic, config.cuda.clusters, choice)
 }
 
 /// Numbers of a shape.

@@ -24,6 +24,7 @@ mod replay;
 mod report;
 mod subgraph;
 mod table;
+mod tune;
 mod values;
 mod verify;
 
@@ -37,6 +38,7 @@ pub use memory::CallMemory;
 pub use replay::Recordings;
 pub use report::{EdgeReport, KernelReport, Report, Roof, Totals};
 pub use table::{bytes as bytes_text, time as time_text};
+pub use tune::candidates;
 pub use verify::{Deviation, Tolerance};
 
 pub use fuse::Plan;

@@ -25,7 +25,7 @@ mod schedule;
 mod stages;
 
 use base::{Error, Numerics, Result};
-pub use cuda::lower_cuda;
+pub use cuda::{Choice, lower_cuda};
 use kernel::Comp;
 use program::{Access, Param, Phase, TileProgram};
 use scalar::Var;

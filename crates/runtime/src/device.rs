@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use base::{Config, DeviceId, Error, Result};
 use program::{CudaProgram, Param, Program, TileProgram};
+use scalar::DType;
 
 use crate::cpu::{self, Cpu};
 use crate::cuda::{self, Gpu, Recorded, Resources};
@@ -266,6 +267,14 @@ impl Device {
             }
             Kind::Cuda(gpu) => gpu.time(f),
         }
+    }
+
+    /// A buffer of random numbers to measure with: between -1 and 1; integers of more than a byte are below 128.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn random(&self, dtype: DType, count: usize) -> Result<Buffer> {
+        cuda::random(self.pool(), dtype, count)
     }
 
     /// Displaces a GPU's second-level cache by writing memory of its own; nothing on the CPU.

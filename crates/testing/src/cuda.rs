@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use base::{Config, CudaConfig, Numerics, Result};
+use driver::Plan;
 use graph::text;
 use kernel::Target;
 use program::CudaProgram;
@@ -30,10 +31,29 @@ pub fn with_cuda_stage(stages: Stages) -> Stages {
 /// # Errors
 /// A text that is no function; a kernel that no generated code and no library computes.
 pub fn cuda_programs(body: &str) -> Result<Vec<CudaProgram>> {
+    let (plan, config) = planned(body)?;
+    plan.kernels.iter().map(|k| driver::cuda_program(&plan, k, &BTreeMap::new(), &config)).collect()
+}
+
+/// The programs that a tuner would try beside those of [`cuda_programs`].
+///
+/// # Errors
+/// As [`cuda_programs`].
+pub fn cuda_candidates(body: &str) -> Result<Vec<CudaProgram>> {
+    let (plan, config) = planned(body)?;
+    let mut all = Vec::new();
+    for kernel in &plan.kernels {
+        let found = driver::candidates(&plan, kernel, &BTreeMap::new(), &config)?;
+        all.extend(found.into_iter().skip(1).map(|(_, program)| program));
+    }
+    Ok(all)
+}
+
+fn planned(body: &str) -> Result<(Plan, Config)> {
     let graph = text::parse("test", body)?;
     let wide = body.lines().any(|line| line == "# numerics wide");
     let cuda = CudaConfig { clusters: !body.lines().any(|line| line == "# clusters no"), ..CudaConfig::default() };
     let config = Config { numerics: if wide { Numerics::Wide } else { Numerics::Eager }, cuda, ..Config::default() };
     let plan = driver::passes(&graph, &BTreeMap::new(), &Target::cuda(), &config)?.plan;
-    plan.kernels.iter().map(|k| driver::cuda_program(&plan, k, &BTreeMap::new(), &config)).collect()
+    Ok((plan, config))
 }

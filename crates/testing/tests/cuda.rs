@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use base::{Config, CudaConfig};
+use base::{Config, CudaConfig, Result};
 use program::{CudaProgram, CudaStep};
 use runtime::cuda::Compiler;
-use testing::cuda::cuda_programs;
+use testing::cuda::{cuda_candidates, cuda_programs};
 
 /// Compute capabilities that sources are compiled for. Clusters of blocks need the second.
 const CAPABILITIES: [(u32, u32); 2] = [(8, 0), (9, 0)];
@@ -29,8 +29,8 @@ fn root() -> PathBuf {
     std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| ".".into(), |crate_folder| Path::new(&crate_folder).join("../.."))
 }
 
-/// The programs of every filetest, with the files' names.
-fn programs() -> Vec<(String, CudaProgram)> {
+/// The programs that `of` makes of every filetest, with the files' names.
+fn programs(of: fn(&str) -> Result<Vec<CudaProgram>>) -> Vec<(String, CudaProgram)> {
     let folder = root().join("tests/files/cuda");
     let mut programs = Vec::new();
     for entry in fs::read_dir(folder).expect("the folder exists") {
@@ -39,7 +39,7 @@ fn programs() -> Vec<(String, CudaProgram)> {
         let body = text.split_once("----\n").map_or(text.as_str(), |(head, _)| head);
         let (_, body) = body.split_once('\n').expect("the file has a header");
         let name = path.file_name().expect("files have names").to_string_lossy().into_owned();
-        let made = cuda_programs(body).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let made = of(body).unwrap_or_else(|e| panic!("{name}: {e}"));
         programs.extend(made.into_iter().map(|p| (name.clone(), p)));
     }
     programs
@@ -69,7 +69,7 @@ fn complaints(compiler: &Compiler, capability: (u32, u32), programs: &[(String, 
 
 #[test]
 fn sources_compile_without_spills() {
-    let (programs, compilers) = (programs(), compilers());
+    let (programs, compilers) = (programs(cuda_programs), compilers());
     assert!(programs.iter().any(|(_, p)| has_clusters(p)), "no program with clusters");
     let each = compilers.iter().flat_map(|compiler| CAPABILITIES.map(|capability| (compiler, capability)));
     let wrong: Vec<String> = std::thread::scope(|scope| {
@@ -79,4 +79,26 @@ fn sources_compile_without_spills() {
         threads.into_iter().flat_map(|t| t.join().expect("a thread does not panic")).collect()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// They may spill, for which a tuner drops them.
+#[test]
+fn what_a_tuner_tries_compiles() {
+    let candidates = programs(cuda_candidates);
+    assert!(candidates.len() > 50, "{} candidates", candidates.len());
+    let compilers = compilers();
+    let Some(compiler) = compilers.last() else { return };
+    let wrong = |part: &[(String, CudaProgram)]| -> Vec<String> {
+        let failed = |(file, program): &(String, CudaProgram)| {
+            let error = compiler.compile(&program.source, CAPABILITIES[1]).err()?;
+            Some(format!("{file}, {}: {error}", program.name))
+        };
+        part.iter().filter(|(_, p)| !p.source.is_empty()).filter_map(failed).collect()
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let halves = candidates.chunks(candidates.len().div_ceil(2)).map(|part| scope.spawn(move || wrong(part)));
+        let halves: Vec<_> = halves.collect();
+        halves.into_iter().flat_map(|t| t.join().expect("a thread does not panic")).collect()
+    });
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), candidates.len(), wrong.join("\n"));
 }

@@ -5,12 +5,10 @@ use testing::cuda::cuda_programs;
 
 /// A product of `dtype` and a vector `%b`, then lines that make `%y`; `#` stands for the type.
 fn programs(dtype: &str, wide: bool, lines: &[&str]) -> Vec<CudaProgram> {
-    let head = format!(
-        "func f(x: #[512, 768], w: #[768, 1024], v: #[1024], m: #[512, 1024], n: #[512]) -> (y) {{\n\
+    let head = "func f(x: #[512, 768], w: #[768, 1024], v: #[1024], m: #[512, 1024], n: #[512]) -> (y) {\n\
          %p = contract %x, %w \"ab,bc->ac\" acc f32\n\
          %v1 = view.reshape %v [1, 1024]\n%b = view.expand %v1 [512, 1024]\n\
-         %n1 = view.reshape %n [512, 1]\n%rows = view.expand %n1 [512, 1024]\n"
-    );
+         %n1 = view.reshape %n [512, 1]\n%rows = view.expand %n1 [512, 1024]\n";
     let body = format!("{head}{}\nreturn y = %y\n}}\n", lines.join("\n")).replace('#', dtype);
     let numerics = if wide { "# numerics wide\n" } else { "" };
     cuda_programs(&format!("{numerics}{body}")).unwrap()

@@ -154,15 +154,15 @@ fn launches(executable: &Executable, dims: &BTreeMap<Var, i64>, config: &Config)
 }
 
 /// Calls with arrays that are given away where the program takes them: a result of the same name takes the place of a donated input.
-struct Calls<'a> {
-    executable: &'a Executable,
+pub(super) struct Calls<'a> {
+    pub(super) executable: &'a Executable,
     arrays: RefCell<Vec<Array>>,
     /// Results that are the inputs with a number in the next call.
     next: Vec<(usize, usize)>,
 }
 
 impl<'a> Calls<'a> {
-    fn new(executable: &'a Executable, arrays: Vec<Array>) -> Calls<'a> {
+    pub(super) fn new(executable: &'a Executable, arrays: Vec<Array>) -> Calls<'a> {
         let graph = executable.graph();
         let given = graph.inputs.iter().filter(|d| !d.frozen).enumerate().filter(|(_, d)| d.donated);
         let of = |(n, d): (usize, &graph::InputDecl)| Some((graph.outputs.iter().position(|o| o.name == d.name)?, n));
@@ -175,7 +175,7 @@ impl<'a> Calls<'a> {
     }
 
     /// The results that are no inputs of the next call.
-    fn run(&self) -> Result<Vec<Array>> {
+    pub(super) fn run(&self) -> Result<Vec<Array>> {
         if self.next.is_empty() {
             return self.executable.run_arrays(&self.arrays());
         }
@@ -215,14 +215,14 @@ impl MemoryUse {
 }
 
 /// A recorded call; its results live as long.
-struct Recording {
-    recorded: Recorded,
+pub(super) struct Recording {
+    pub(super) recorded: Recorded,
     _outputs: Vec<Array>,
 }
 
 impl Recording {
     /// `None` where the device records nothing, or the plan has what cannot be recorded.
-    fn new(calls: &Calls<'_>) -> Result<Option<Recording>> {
+    pub(super) fn new(calls: &Calls<'_>) -> Result<Option<Recording>> {
         let device = calls.executable.device();
         if !device.is_cuda() {
             return Ok(None);

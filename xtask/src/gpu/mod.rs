@@ -6,6 +6,7 @@ mod row;
 mod rulers;
 pub(crate) mod start;
 mod tiled;
+mod tuning;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::stats::write;
 use measured::Measured;
 pub(crate) use row::Row;
 use rulers::Rulers;
+pub(crate) use tuning::{USAGE as TUNING_USAGE, tuning};
 
 /// Options with a value.
 const VALUES: [&str; 5] = ["device", "files", "rows", "rounds", "out"];

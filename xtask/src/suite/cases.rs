@@ -1,4 +1,4 @@
-//! The cases by name: `plan/FILE`, `cuda/FILE`, `rows/FILE`, `threads/FILE`, `record/FILE`, `device/PROPERTY`, `zoo/MODEL`, and `tame`, `exact` and
+//! The cases by name: `plan/FILE`, `cuda/FILE`, `rows/FILE`, `schedules/FILE`, `threads/FILE`, `record/FILE`, `device/PROPERTY`, `zoo/MODEL`, and `tame`, `exact` and
 //! `bits` with a seed; `planted/FAULT`, which no filter finds.
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use base::{Error, Result};
 use fuseline::zoo;
 
 use super::outcome::Outcome;
-use super::{Context, device, fuzz, plan, planted, rows};
+use super::{Context, device, fuzz, plan, planted, rows, schedules};
 
 /// Files that several threads run at once.
 const SHARED: [&str; 6] = [
@@ -32,6 +32,7 @@ pub(crate) fn run(context: &Context, case: &str) -> Result<Outcome> {
         "device" => device::check(context, name),
         "planted" => planted::run(context, name),
         "rows" => rows::check(context, name),
+        "schedules" => schedules::check(context, name),
         "zoo" => super::zoo::check(context, name),
         _ => {
             let seed = name.parse().map_err(|_| Error::invalid(format!("no case {case:?}")))?;
@@ -51,6 +52,7 @@ pub(crate) fn fixed(files: &Path, rows: &Path) -> Result<Vec<String>> {
     let device = device::PROPERTIES.map(|n| format!("device/{n}"));
     let each = |kind: &'static str| plans.iter().map(move |n| format!("{kind}/{n}"));
     let families = families.iter().map(|n| format!("cuda/{n}"));
+    let schedules = rows.iter().map(|n| format!("schedules/{n}"));
     let rows = rows.iter().map(|n| format!("rows/{n}"));
     let shared = SHARED.iter().map(|n| format!("threads/{n}"));
     Ok(device
@@ -61,6 +63,8 @@ pub(crate) fn fixed(files: &Path, rows: &Path) -> Result<Vec<String>> {
         .chain(each("plan"))
         .chain(shared)
         .chain(each("record"))
+        .chain(schedules)
+        .chain(each("schedules"))
         .collect())
 }
 

@@ -1,9 +1,10 @@
 //! What a device owes beside right numbers: re-entrancy, errors that leave it usable, recordings that repeat a run.
 
+use std::sync::Arc;
 use std::thread;
 
 use base::{DeviceId, Error, Result};
-use driver::{Executable, Module};
+use driver::{Device, Executable, Module};
 use graph::{HostTensor, text};
 use testing::tolerance::Tolerance;
 
@@ -66,6 +67,14 @@ pub(crate) fn check(context: &Context, property: &str) -> Result<Outcome> {
 pub(crate) fn is_usable(context: &Context) -> bool {
     let rows = |index: &[i64]| pick(context, index);
     matches!(rows(&[2, 1, 0, 0, 0, 0, 0, 0]), Ok(y) if y[0].get(0).as_f64() == 8.0 && y[0].get(1).as_f64() == 5.0)
+}
+
+/// The device that the suite's programs share.
+///
+/// # Errors
+/// A device that is not there.
+pub(crate) fn opened(context: &Context) -> Result<Arc<Device>> {
+    Ok(compile(context, PICK)?.device().clone())
 }
 
 fn compile(context: &Context, body: &str) -> Result<Executable> {

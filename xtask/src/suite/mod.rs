@@ -12,6 +12,7 @@ mod outcome;
 mod plan;
 mod planted;
 mod rows;
+mod schedules;
 mod summary;
 mod values;
 mod worker;

@@ -70,8 +70,12 @@ impl Memory {
 /// A model or inputs that do not load, compile or run; a malformed claim; a file that cannot be written.
 pub(crate) fn bench(args: &Bench) -> Outcome<Verdict> {
     let session = Session::open(&args.model)?;
-    let mut fused = contender("fused", &session, true)?;
+    let is_tuned = session.config.tune.is_some();
+    let mut fused = contender(if is_tuned { "tuned" } else { "fused" }, &session, true)?;
     let eager = contender("eager", &session, false)?;
+    if is_tuned && !fused.exe.device().is_cuda() {
+        warn("schedules are chosen by time on a GPU only; use --device cuda");
+    }
     let runs = args.runs as usize;
     if runs < ENOUGH_RUNS {
         warn(&format!("{runs} runs say little; use --runs {ENOUGH_RUNS} or more"));
@@ -93,7 +97,8 @@ pub(crate) fn bench(args: &Bench) -> Outcome<Verdict> {
 }
 
 fn contender(name: &'static str, session: &Session, fuse: bool) -> Outcome<Contender> {
-    let config = Config { fuse, replay: fuse && session.config.replay, ..session.config.clone() };
+    let (replay, tune) = (fuse && session.config.replay, session.config.tune.filter(|_| fuse));
+    let config = Config { fuse, replay, tune, ..session.config.clone() };
     let start = Instant::now();
     let exe = session.compile_with(&config)?;
     let compile = start.elapsed().as_secs_f64();
@@ -144,9 +149,9 @@ fn table(contenders: [(&Contender, &Times); 2]) -> String {
         let (median, min, p90) = (seconds(t.median), seconds(t.min), seconds(t.p90));
         let _ = writeln!(out, "{:<8} {median:>12} {min:>12} {p90:>12} {kernels:>9}", c.name);
     }
-    let [(_, f), (_, e)] = contenders;
+    let [(a, f), (b, e)] = contenders;
     let (winner, loser, (times, deviation)) =
-        if f.mean <= e.mean { ("fused", "eager", ratio(e, f)) } else { ("eager", "fused", ratio(f, e)) };
+        if f.mean <= e.mean { (a.name, b.name, ratio(e, f)) } else { (b.name, a.name, ratio(f, e)) };
     for (c, _) in contenders {
         let _ = writeln!(out, "{:<8} {}", c.name, c.memory.text());
     }
@@ -172,6 +177,7 @@ fn document(session: &Session, contenders: [(&Contender, &Times); 2]) -> Value {
         "dims": dims,
         "device": contenders[0].0.exe.device().id().to_string(),
         "threads": contenders[0].0.exe.device().as_cpu().map(|cpu| cpu.threads().threads()),
+        "mode": contenders[0].0.name,
         "runs": f.all.len(),
         "fused": fused,
         "eager": eager,

@@ -12,11 +12,12 @@ use crate::progress::Progress;
 use crate::{json, output};
 
 /// Environment variables that Fuseline reads.
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 12] = [
     "FUSELINE_NOFUSE",
     "FUSELINE_DEVICE",
     "FUSELINE_THREADS",
     "FUSELINE_FUEL",
+    "FUSELINE_TUNE",
     "FUSELINE_LOG",
     "FUSELINE_DUMP",
     "FUSELINE_NUMERICS",

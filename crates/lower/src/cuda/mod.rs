@@ -1,6 +1,7 @@
 //! Comp and sizes to a CUDA program: which threads compute what, and the CUDA C++ that says so.
 //!
 //! * `schedule`: how points are dealt to threads
+//! * `choice`: other ways, for a tuner to try
 //! * `nest`: loops, stages, merging over threads
 //! * `hold`: what several stages of a row read waits in registers or shared memory
 //! * `online`: the greatest element and the sum of exponentials below it in one pass
@@ -12,6 +13,7 @@
 //! Sizes are literals, but in kernels of several parts or of sizes that vary they are passed at launch, so that one binary serves
 //! all of them.
 
+mod choice;
 mod hold;
 mod nest;
 mod online;
@@ -31,6 +33,7 @@ use program::{CudaProgram, CudaStep, HARDWARE_END, Launch, PRELUDE_END};
 
 use crate::partial::Unit;
 use crate::{Request, flat, params, unsupported};
+pub use choice::Choice;
 use nest::Body;
 use print::Shared;
 use schedule::Grid;
@@ -40,15 +43,16 @@ const HARDWARE: &str = include_str!("hardware.cuh");
 const PRELUDE: &str = include_str!("prelude.cuh");
 
 /// Lowers the parts of a kernel, which do not depend on each other, for given sizes; `clusters` says whether the GPU has clusters
-/// of blocks. Parameters beyond the comps' arguments are workspaces.
+/// of blocks, and `choice` how schedules deviate from what sizes suggest. Parameters beyond the comps' arguments are workspaces.
 ///
 /// # Errors
 /// What neither generated code nor the library can express; the driver then falls back to smaller kernels.
-pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, clusters: bool) -> Result<CudaProgram> {
+pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, clusters: bool, choice: Choice) -> Result<CudaProgram> {
     let mut program =
         CudaProgram { name: name.to_owned(), params: Vec::new(), source: String::new(), steps: Vec::new(), checks: Vec::new() };
     let mut phases: Vec<Vec<Unit>> = Vec::new();
     let firsts = place_arguments(parts, &mut program);
+    let clusters = clusters && !choice.no_clusters;
     for (request, first) in parts.iter().zip(firsts) {
         let flats = flat::flatten(request)?;
         let whole = flats.len() == 1;
@@ -71,7 +75,7 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, clusters: bo
     }
     let numerics = parts.first().map_or(Numerics::Eager, |r| r.numerics);
     let numbers = dynamic || parts.len() > 1;
-    print_phases(&phases, numerics, (numbers, clusters), &mut program)?;
+    print_phases(&phases, numerics, (numbers, clusters), choice, &mut program)?;
     Ok(program)
 }
 
@@ -102,6 +106,7 @@ fn print_phases(
     phases: &[Vec<Unit>],
     numerics: Numerics,
     (numbers, clusters): (bool, bool),
+    choice: Choice,
     program: &mut CudaProgram,
 ) -> Result<()> {
     if phases.is_empty() {
@@ -119,7 +124,7 @@ fn print_phases(
     let base = entry_name(&program.name);
     for (n, units) in phases.iter().enumerate() {
         let (checks, alone) = (&mut program.checks, units.len() == 1);
-        let mut shared = Shared { dtypes: &dtypes, numerics, checks, alone, clusters, numbers };
+        let mut shared = Shared { dtypes: &dtypes, numerics, checks, alone, clusters, numbers, choice };
         let bodies = units.iter().map(|unit| nest::nest(unit, &mut shared)).collect::<Result<Vec<_>>>()?;
         let phase =
             if n == 0 { base.clone() } else { format!("{base}_finish{}", if n > 1 { n.to_string() } else { String::new() }) };

@@ -47,7 +47,8 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     if planned.cluster > 1 && shared.numerics == Numerics::Wide && moments(&mut flat, partials) {
         planned = schedule(&flat, unit.block.as_ref(), shared);
     }
-    let (flat, mut schedule) = (&flat, planned);
+    let flat = &flat;
+    let mut schedule = shared.choice.of(planned, flat, unit.block.is_some());
     let order = Stages::new(flat, partials);
     let turn = if unit.block.is_none() { turn(flat, &schedule, &order.needed, shared) } else { None };
     if turn.is_some() {

@@ -10,6 +10,7 @@ use base::{HashMap, Numerics, Result};
 use kernel::ValueId;
 use scalar::{DType, Scalar, ScalarOp};
 
+use super::choice::Choice;
 use super::scalar::{constant, op, register, round, state, stored};
 use super::schedule::is_vector;
 use crate::flat::{Flat, FlatCond, FlatDef, FlatStore};
@@ -29,6 +30,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) clusters: bool,
     /// Sizes are passed at launch instead of being literals.
     pub(crate) numbers: bool,
+    /// How schedules deviate from what sizes suggest.
+    pub(crate) choice: Choice,
 }
 
 /// A printed value.

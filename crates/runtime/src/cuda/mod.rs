@@ -36,4 +36,5 @@ pub use measure::{Rates, measure};
 pub use overhead::{BATCH, LaunchCost, host_seconds, launch_cost};
 pub(crate) use prepare::Prepared;
 pub use prepare::Resources;
+pub(crate) use random::random;
 pub use record::Recorded;

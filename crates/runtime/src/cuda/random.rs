@@ -9,7 +9,7 @@ use crate::memory::{Buffer, Pool};
 /// Bytes that the host makes; the rest repeats them.
 const MADE: usize = 1 << 20;
 
-/// A buffer of `count` numbers of a type: between -1 and 1, or any bytes of an integer type.
+/// A buffer of `count` numbers of a type: between -1 and 1; of integers any bytes, and below 128 where they are wider.
 pub(crate) fn random(pool: &Pool, dtype: DType, count: usize) -> Result<Buffer> {
     let buffer = pool.alloc(count * dtype.size())?;
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
@@ -28,7 +28,8 @@ pub(crate) fn random(pool: &Pool, dtype: DType, count: usize) -> Result<Buffer> 
             DType::F16 => bytes.extend(f16::from_f64(unit).to_le_bytes()),
             DType::BF16 => bytes.extend(bf16::from_f64(unit).to_le_bytes()),
             DType::Bool => bytes.push(u8::from(unit > 0.0)),
-            _ => bytes.extend(next().to_le_bytes()),
+            DType::I8 | DType::U8 => bytes.extend(next().to_le_bytes()),
+            wide => bytes.extend(&(next() % 128).to_le_bytes()[..wide.size()]),
         }
     }
     bytes.truncate(buffer.len());

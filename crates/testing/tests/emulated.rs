@@ -16,7 +16,7 @@ use testing::generate::{self, Profile};
 use testing::{Cursor, seed_bytes};
 
 /// Random graphs that are run.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 12;
 
 fn emulator(name: &str) -> Option<Emulator> {
     let Some(compiler) = std::env::var_os("FUSELINE_TEST_CXX") else {

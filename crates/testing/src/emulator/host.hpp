@@ -36,7 +36,7 @@ struct Fiber {
     std::vector<std::vector<Copy>> copies{1};
 };
 struct Barrier { int arrived = 0; u32 turn = 0; };
-struct Warp { u32 words[32]; Barrier barrier; };
+struct Warp { u32 words[32]; int alive; Barrier barrier; };
 struct Cluster { int blocks, threads; std::atomic<int> arrived{0}; std::vector<char*> anchors; };
 struct Block {
     void (*kernel)(const u64*);
@@ -62,17 +62,17 @@ inline void meet(Barrier& barrier, int expected) {
     if (++barrier.arrived == expected) { barrier.arrived = 0; ++barrier.turn; return; }
     while (barrier.turn == turn) others_run();
 }
-inline void __syncthreads() { meet(self->all, self->alive); }
-inline int warp_size() {
-    int left = self->threads - (int)threadIdx.x / 32 * 32;
-    return left < 32 ? left : 32;
+// Threads that have ended are not waited for.
+inline void leave(Barrier& barrier, int expected) {
+    if (barrier.arrived > 0 && barrier.arrived == expected) { barrier.arrived = 0; ++barrier.turn; }
 }
+inline void __syncthreads() { meet(self->all, self->alive); }
 inline u32 exchanged(u32 word, int lane) {
     Warp& warp = self->warps[threadIdx.x / 32];
     warp.words[threadIdx.x % 32] = word;
-    meet(warp.barrier, warp_size());
-    u32 other = lane < warp_size() ? warp.words[lane] : word;
-    meet(warp.barrier, warp_size());
+    meet(warp.barrier, warp.alive);
+    u32 other = warp.words[lane];
+    meet(warp.barrier, warp.alive);
     return other;
 }
 inline u32 __shfl_xor_sync(u32, u32 word, int mask) { return exchanged(word, (int)threadIdx.x % 32 ^ mask); }
@@ -81,7 +81,9 @@ inline u32 __shfl_sync(u32, u32 word, int lane) { return exchanged(word, lane); 
 static void fiber_main() {
     self->kernel(self->words);
     self->fibers[threadIdx.x].done = true;
-    if (--self->alive > 0 && self->all.arrived == self->alive) { self->all.arrived = 0; ++self->all.turn; }
+    Warp& warp = self->warps[threadIdx.x / 32];
+    leave(self->all, --self->alive);
+    leave(warp.barrier, --warp.alive);
     _longjmp(self->scheduler, 1);
 }
 struct uint4 { u32 x, y, z, w; };
@@ -111,6 +113,7 @@ static void run_block(Block& block, u32 number, int threads, int shared) {
     block.cluster->anchors[block.rank] = anchor;
     block.alive = block.threads = threads;
     block.fibers = fibers_of(threads);
+    for (int t = 0; t < threads; ++t) ++block.warps[t / 32].alive;
     while (block.alive > 0) {
         for (int t = 0; t < threads; ++t) {
             Fiber& fiber = block.fibers[t];

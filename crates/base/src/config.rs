@@ -121,11 +121,13 @@ pub struct CudaConfig {
     pub watch: bool,
     /// Blocks may share a row as a cluster. GPUs below compute capability 9.0 have none, whatever this says.
     pub clusters: bool,
+    /// cuDNN may compute convolutions; else they are generated loops.
+    pub convolutions: bool,
 }
 
 impl Default for CudaConfig {
     fn default() -> Self {
-        CudaConfig { path: Vec::new(), python: Vec::new(), sync: false, watch: false, clusters: true }
+        CudaConfig { path: Vec::new(), python: Vec::new(), sync: false, watch: false, clusters: true, convolutions: true }
     }
 }
 
@@ -146,7 +148,7 @@ impl CudaConfig {
         }
         let path = folders("FUSELINE_CUDA_PATH").into_iter().map(text).collect();
         let is_on = |name: &str| var(name).is_some_and(|v| v != "0");
-        CudaConfig { path, python, sync: is_on("FUSELINE_SYNC"), watch: is_on("FUSELINE_WATCH"), clusters: true }
+        CudaConfig { path, python, sync: is_on("FUSELINE_SYNC"), watch: is_on("FUSELINE_WATCH"), ..CudaConfig::default() }
     }
 }
 

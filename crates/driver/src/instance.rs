@@ -186,6 +186,7 @@ enum Lowered {
     Program {
         args: Vec<NodeId>,
         workspaces: Vec<usize>,
+        remark: Option<Remark>,
     },
 }
 
@@ -206,13 +207,14 @@ fn ready_all(
         let missing = !sized.ready.contains(key);
         lowered.push(missing.then(|| lower(plan, kernel, dims, device, config, tuner.as_ref(), &mut programs)).transpose()?);
     }
-    let mut prepared = device.prepare_all(programs).into_iter();
+    let mut prepared = prepare_all(plan, &mut lowered, programs, dims, device, config).into_iter();
     let mut ready = Vec::with_capacity(plan.kernels.len());
     for ((kernel, sized), (key, lowered)) in plan.kernels.iter().zip(sized).zip(keys.iter().zip(lowered)) {
         let lowered = match lowered {
-            Some(Lowered::Program { args, workspaces }) => {
+            Some(Lowered::Program { args, workspaces, remark }) => {
                 let prepared = prepared.next().ok_or_else(|| base::Error::internal("a program that was not prepared"))?;
-                Some(step(kernel, prepared, args, workspaces)?)
+                let (step, refused) = step(kernel, prepared, args, workspaces)?;
+                Some((step, refused.or(remark)))
             }
             Some(Lowered::Step(step, remark)) => Some((step, remark)),
             None => None,
@@ -224,6 +226,41 @@ fn ready_all(
         })?);
     }
     Ok(ready)
+}
+
+/// Prepares the programs of `lowered`. Where the library refuses a convolution, or is missing, the kernel is lowered again, to
+/// generated loops.
+fn prepare_all(
+    plan: &Plan,
+    lowered: &mut [Option<Lowered>],
+    programs: Vec<Program>,
+    dims: &BTreeMap<Var, i64>,
+    device: &Device,
+    config: &Config,
+) -> Vec<Result<Prepared>> {
+    let convolves: Vec<bool> = programs.iter().map(Program::convolves).collect();
+    let mut prepared = device.prepare_all(programs);
+    let mut without = config.clone();
+    without.cuda.convolutions = false;
+    let (mut places, mut loops) = (Vec::new(), Vec::new());
+    let kernels = plan.kernels.iter().zip(lowered).filter_map(|(k, l)| Some((k, l.as_mut()?)));
+    let with_program = kernels.filter(|(_, l)| matches!(l, Lowered::Program { .. }));
+    for (place, (kernel, lowered)) in with_program.enumerate() {
+        let Some(Err(why)) = prepared.get(place).filter(|_| convolves[place]) else { continue };
+        if why.kind != ErrorKind::Unsupported {
+            continue;
+        }
+        if let Ok(Lowered::Program { args, workspaces, .. }) = lower(plan, kernel, dims, device, &without, None, &mut loops) {
+            let message = format!("{why}; generated loops compute it, which are slow");
+            let remark = Some(fallback(kernel, message, "fuseline doctor says what is missing"));
+            *lowered = Lowered::Program { args, workspaces, remark };
+            places.push(place);
+        }
+    }
+    for (place, again) in places.into_iter().zip(device.prepare_all(loops)) {
+        prepared[place] = again;
+    }
+    prepared
 }
 
 /// Lowers a kernel; its program, if it has one, joins `programs`.
@@ -249,7 +286,7 @@ fn lower(
         Ok(program) => {
             let workspaces = program.params()[args.len()..].iter().map(|p| p.elements as usize * p.dtype.size()).collect();
             programs.push(program);
-            Ok(Lowered::Program { args, workspaces })
+            Ok(Lowered::Program { args, workspaces, remark: None })
         }
         Err(e) if e.kind == ErrorKind::Unsupported => {
             let (step, remark) = interpreted(kernel, &e);
@@ -260,15 +297,12 @@ fn lower(
 }
 
 fn interpreted(kernel: &Kernel, why: &base::Error) -> (ReadyStep, Option<Remark>) {
-    let remark = Remark {
-        code: Code::Fallback,
-        pass: "lower",
-        places: vec![kernel.name.clone()],
-        message: format!("{why}; the interpreter runs it"),
-        bytes: 0,
-        hint: "report the graph: fuseline opt prints it".into(),
-    };
+    let remark = fallback(kernel, format!("{why}; the interpreter runs it"), "report the graph: fuseline opt prints it");
     (ReadyStep::Interpret, Some(remark))
+}
+
+fn fallback(kernel: &Kernel, message: String, hint: &str) -> Remark {
+    Remark { code: Code::Fallback, pass: "lower", places: vec![kernel.name.clone()], message, bytes: 0, hint: hint.into() }
 }
 
 fn step(
@@ -349,7 +383,7 @@ pub(crate) fn cuda_program_as(
         requests.push(Request { name, comp, dims: &bind, layouts, numerics: config.numerics });
     }
     let dynamic = parts.iter().any(|p| !p.built.comp.dims().is_empty());
-    lower::lower_cuda(&kernel.name, &requests, dynamic, config.cuda.clusters, choice)
+    lower::lower_cuda(&kernel.name, &requests, dynamic, &config.cuda, choice)
 }
 
 /// Numbers of a shape.

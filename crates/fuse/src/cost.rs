@@ -21,6 +21,16 @@ pub(crate) fn is_matrix_product(comp: &Comp, v: ValueId) -> bool {
     !fa.minus(fb).minus(*axes).is_empty() && !fb.minus(fa).minus(*axes).is_empty() && !axes.is_empty()
 }
 
+/// Whether a contraction slides one factor along another, as a convolution does: a position varies over contracted axes and others.
+fn slides(comp: &Comp, v: ValueId) -> bool {
+    let Def::Contract { a, b, axes, .. } = comp.value(v).def else { return false };
+    let both = |e: &scalar::Sym| {
+        let free = comp.free_of(e);
+        !free.and(axes).is_empty() && !free.minus(axes).is_empty()
+    };
+    [a, b].iter().any(|&f| matches!(&comp.value(f).def, Def::Load { index, .. } if index.iter().any(both)))
+}
+
 /// Class of a comp.
 pub fn class(comp: &Comp) -> Class {
     let has = |f: &dyn Fn(ValueId) -> bool| (0..comp.values.len() as ValueId).any(f);
@@ -53,6 +63,10 @@ pub(crate) fn legal(comp: &Comp, target: &Target, numerics: Numerics) -> Result<
             return Err(Refusal::new(Code::F12, format!("reads {} while writing it", arg.name)));
         }
     }
+    let is_convolution = (0..comp.values.len() as ValueId).any(|v| slides(comp, v));
+    if target.products != Products::Generated && is_convolution && comp.values.iter().any(computes) {
+        return Err(Refusal::new(Code::F13, "the library reads and writes stored arrays"));
+    }
     match class(comp) {
         Class::Contraction => legal_contraction(comp, target, numerics),
         Class::Mixed => legal_mixed(comp),
@@ -60,8 +74,12 @@ pub(crate) fn legal(comp: &Comp, target: &Target, numerics: Numerics) -> Result<
     }
 }
 
+/// Whether a value is made of others at each point.
+fn computes(v: &kernel::Value) -> bool {
+    matches!(v.def, Def::Op(..) | Def::Check { .. })
+}
+
 fn legal_contraction(comp: &Comp, target: &Target, numerics: Numerics) -> Result<(), Refusal> {
-    let computes = |v: &kernel::Value| matches!(v.def, Def::Op(..) | Def::Check { .. });
     if let Products::Library(epilogues) = target.products
         && comp.values.iter().any(computes)
         && epilogue(comp, epilogues, numerics).is_none()

@@ -29,6 +29,8 @@ pub enum CudaStep {
     Launch(Launch),
     /// A matrix product of the library.
     Product(Product),
+    /// A convolution of the library.
+    Convolution(Convolution),
 }
 
 /// One launch. The kernel takes one argument by value: an array of 64-bit words with the addresses of `args`, then `numbers`,
@@ -111,6 +113,76 @@ pub struct Operand {
     pub batch: Vec<i64>,
 }
 
+/// `y[n, k, p] = Σ x[n, c, p · stride + t · dilation − before] · w[k, c, t]` over c and t, zero outside of x: one of the three
+/// operands, or the sum that is its gradient, from the other two.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Convolution {
+    /// What is computed.
+    pub kind: ConvolutionKind,
+    /// Groups of channels that do not mix.
+    pub groups: i64,
+    /// Spatial axes, outermost first: two or three.
+    pub windows: Vec<Window>,
+    /// Data: n, c, then spatial axes.
+    pub x: Tensor,
+    /// Filter: k, c of one group, then taps.
+    pub w: Tensor,
+    /// Result: n, k, then spatial axes.
+    pub y: Tensor,
+    /// Accumulator.
+    pub acc: DType,
+}
+
+/// Which operand of a convolution is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ConvolutionKind {
+    /// y from x and w.
+    Forward,
+    /// The gradient of x from w and the gradient of y, each where the value is.
+    Data,
+    /// The gradient of w from x and the gradient of y, each where the value is.
+    Weights,
+}
+
+/// How a filter moves along one spatial axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Window {
+    /// Distance of neighbouring windows.
+    pub stride: i64,
+    /// Distance of neighbouring taps.
+    pub dilation: i64,
+    /// Zeros before.
+    pub before: i64,
+    /// Zeros after.
+    pub after: i64,
+}
+
+/// An array of a few axes within a parameter; positions in elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tensor {
+    /// Parameter.
+    pub param: u16,
+    /// Stored type.
+    pub dtype: DType,
+    /// Element of index 0.
+    pub offset: i64,
+    /// Extents.
+    pub extents: Vec<i64>,
+    /// Distances between neighbours.
+    pub strides: Vec<i64>,
+}
+
+impl Convolution {
+    /// The operands that are read and the one that is written.
+    pub fn operands(&self) -> ([&Tensor; 2], &Tensor) {
+        match self.kind {
+            ConvolutionKind::Forward => ([&self.x, &self.w], &self.y),
+            ConvolutionKind::Data => ([&self.w, &self.y], &self.x),
+            ConvolutionKind::Weights => ([&self.x, &self.y], &self.w),
+        }
+    }
+}
+
 /// Ends the part of a source that is in the hardware's instructions; the rest is C++ for threads.
 pub const HARDWARE_END: &str = "// ---- portable\n";
 /// Ends what every source begins with; the rest is the kernel's own.
@@ -143,6 +215,7 @@ impl fmt::Display for CudaProgram {
                     )?;
                 }
                 CudaStep::Product(p) => writeln!(f, "{p}")?,
+                CudaStep::Convolution(c) => writeln!(f, "{c}")?,
             }
         }
         Ok(())
@@ -170,5 +243,26 @@ impl fmt::Display for Operand {
         let batch: String = self.batch.iter().map(|step| format!("{step}, ")).collect();
         let from = if self.offset == 0 { String::new() } else { format!(" from {}", self.offset) };
         write!(f, "{} p{}[{batch}{}, {}]{from}", self.dtype, self.param, self.rows, self.columns)
+    }
+}
+
+impl fmt::Display for Convolution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Convolution { groups, windows, x, w, y, acc, .. } = self;
+        let sum = match self.kind {
+            ConvolutionKind::Forward => format!("y {y} = x {x} * w {w}"),
+            ConvolutionKind::Data => format!("x {x} = w {w} * y {y}"),
+            ConvolutionKind::Weights => format!("w {w} = x {x} * y {y}"),
+        };
+        write!(f, "convolution in {acc}, {groups} groups, windows")?;
+        windows.iter().try_for_each(|w| write!(f, " {}/{} pad {}+{}", w.stride, w.dilation, w.before, w.after))?;
+        write!(f, ": {sum}")
+    }
+}
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = if self.offset == 0 { String::new() } else { format!(" from {}", self.offset) };
+        write!(f, "{} p{}{:?} by {:?}{from}", self.dtype, self.param, self.extents, self.strides)
     }
 }

@@ -14,7 +14,10 @@ mod verify;
 
 pub use beside::beside;
 pub use body::{Affine, Body, Bound, Instr, Reg, RegDecl, Ty};
-pub use cuda::{Bias, CudaProgram, CudaStep, Epilogue, HARDWARE_END, Launch, Operand, PRELUDE_END, Product};
+pub use cuda::{
+    Bias, Convolution, ConvolutionKind, CudaProgram, CudaStep, Epilogue, HARDWARE_END, Launch, Operand, PRELUDE_END, Product,
+    Tensor, Window,
+};
 pub use gemm::{Gemm, PackSource};
 pub use nest::{Nest, Sequence, Stage, TileAxis};
 pub use verify::verify;
@@ -86,6 +89,10 @@ impl Program {
             Program::Tile(p) => p.phases.is_empty(),
             Program::Cuda(p) => p.steps.is_empty(),
         }
+    }
+    /// Whether a library's convolution runs, which the library may refuse.
+    pub fn convolves(&self) -> bool {
+        matches!(self, Program::Cuda(p) if p.steps.iter().any(|s| matches!(s, CudaStep::Convolution(_))))
     }
 }
 

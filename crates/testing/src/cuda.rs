@@ -2,7 +2,7 @@
 //!
 //! | stage | body | output |
 //! |---|---|---|
-//! | `cuda` | one function without symbolic dimensions; `# numerics wide` where roundings may be left out, `# clusters no` for a GPU without them | the CUDA programs, without what every source begins with |
+//! | `cuda` | one function without symbolic dimensions; `# numerics wide` where roundings may be left out, `# clusters no` for a GPU without them, `# convolutions no` without cuDNN | the CUDA programs, without what every source begins with |
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -52,7 +52,8 @@ pub fn cuda_candidates(body: &str) -> Result<Vec<CudaProgram>> {
 fn planned(body: &str) -> Result<(Plan, Config)> {
     let graph = text::parse("test", body)?;
     let wide = body.lines().any(|line| line == "# numerics wide");
-    let cuda = CudaConfig { clusters: !body.lines().any(|line| line == "# clusters no"), ..CudaConfig::default() };
+    let has = |what: &str| !body.lines().any(|line| line == format!("# {what} no"));
+    let cuda = CudaConfig { clusters: has("clusters"), convolutions: has("convolutions"), ..CudaConfig::default() };
     let config = Config { numerics: if wide { Numerics::Wide } else { Numerics::Eager }, cuda, ..Config::default() };
     let plan = driver::passes(&graph, &BTreeMap::new(), &Target::cuda(), &config)?.plan;
     Ok((plan, config))

@@ -41,7 +41,7 @@ const MODES: [Mode; 4] = [
     Mode { name: "recorded", fuse: true, replay: true, numerics: Numerics::Eager },
 ];
 
-/// The graph of a file.
+/// The graph of a file of `plan` or `cuda`.
 ///
 /// # Errors
 /// A file that cannot be read, or does not parse.
@@ -57,14 +57,16 @@ fn body(files: &Path, stage: &str, name: &str) -> Result<String> {
     Ok(head.split_once('\n').map_or("", |(_, body)| body).to_owned())
 }
 
-/// Checks one file of a stage; `# clusters no` in it means a GPU without them.
+/// Checks one file of a stage; `# clusters no` in it means a GPU without them, `# convolutions no` one without cuDNN.
 ///
 /// # Errors
 /// A file that cannot be read; a program that does not compile.
 pub(crate) fn check(context: &Context, stage: &str, name: &str) -> Result<Outcome> {
     let body = body(&context.files, stage, name)?;
     let mut config = context.config.clone();
-    config.cuda.clusters &= !body.lines().any(|line| line == "# clusters no");
+    let has = |what: &str| !body.lines().any(|line| line == format!("# {what} no"));
+    config.cuda.clusters &= has("clusters");
+    config.cuda.convolutions &= has("convolutions");
     let program = Program::new(&config, text::parse(name, &body)?)?;
     let mut complaints = Vec::new();
     let mut checks = 0;

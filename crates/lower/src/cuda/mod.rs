@@ -8,19 +8,23 @@
 //! * `tiled`: reading along one axis and writing along another
 //! * `walk`: points in order, with accumulators that live across them
 //! * `print`, `scalar`: values as statements and expressions
-//! * `product`: matrix products that the library computes
+//! * `product`: matrix products that a library computes
+//! * `convolution`, `slide`, `layout`: convolutions that a library computes
 //!
 //! Sizes are literals, but in kernels of several parts or of sizes that vary they are passed at launch, so that one binary serves
 //! all of them.
 
 mod choice;
+mod convolution;
 mod hold;
+mod layout;
 mod nest;
 mod online;
 mod print;
 mod product;
 mod scalar;
 mod schedule;
+mod slide;
 mod tiled;
 mod walk;
 
@@ -28,7 +32,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use ::scalar::DType;
-use base::{HashMap, Numerics, Result};
+use base::{CudaConfig, HashMap, Numerics, Result};
 use program::{CudaProgram, CudaStep, HARDWARE_END, Launch, PRELUDE_END};
 
 use crate::partial::Unit;
@@ -42,17 +46,17 @@ use schedule::Grid;
 const HARDWARE: &str = include_str!("hardware.cuh");
 const PRELUDE: &str = include_str!("prelude.cuh");
 
-/// Lowers the parts of a kernel, which do not depend on each other, for given sizes; `clusters` says whether the GPU has clusters
-/// of blocks, and `choice` how schedules deviate from what sizes suggest. Parameters beyond the comps' arguments are workspaces.
+/// Lowers the parts of a kernel, which do not depend on each other, for given sizes; `dynamic` says whether sizes are passed at
+/// launch, and `choice` how schedules deviate from what sizes suggest. Parameters beyond the comps' arguments are workspaces.
 ///
 /// # Errors
 /// What neither generated code nor the library can express; the driver then falls back to smaller kernels.
-pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, clusters: bool, choice: Choice) -> Result<CudaProgram> {
+pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, config: &CudaConfig, choice: Choice) -> Result<CudaProgram> {
     let mut program =
         CudaProgram { name: name.to_owned(), params: Vec::new(), source: String::new(), steps: Vec::new(), checks: Vec::new() };
     let mut phases: Vec<Vec<Unit>> = Vec::new();
     let firsts = place_arguments(parts, &mut program);
-    let clusters = clusters && !choice.no_clusters;
+    let clusters = config.clusters && !choice.no_clusters;
     for (request, first) in parts.iter().zip(firsts) {
         let flats = flat::flatten(request)?;
         let whole = flats.len() == 1;
@@ -66,7 +70,7 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, clusters: bo
                     program.steps.push(CudaStep::Product(taken.product));
                     taken.rest
                 }
-                None => Some(flat),
+                None => convolved(flat, config, &mut program),
             };
             if let Some(rest) = rest {
                 add(&mut phases, rest, clusters && alone, &mut program)?;
@@ -77,6 +81,17 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, clusters: bo
     let numbers = dynamic || parts.len() > 1;
     print_phases(&phases, numerics, (numbers, clusters), choice, &mut program)?;
     Ok(program)
+}
+
+/// Leaves a convolution of a comp to the library, if it may; gives what remains.
+fn convolved(flat: flat::Flat, config: &CudaConfig, program: &mut CudaProgram) -> Option<flat::Flat> {
+    match config.convolutions.then(|| convolution::take(&flat, &mut program.params)).flatten() {
+        Some((convolution, rest)) => {
+            program.steps.push(CudaStep::Convolution(convolution));
+            rest
+        }
+        None => Some(flat),
+    }
 }
 
 /// Adds the parameters of all parts; gives the number of each part's first.

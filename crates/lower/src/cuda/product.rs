@@ -35,7 +35,7 @@ pub(crate) fn take(flat: &Flat, epilogue: Option<Epilogue>, params: &mut Vec<Par
 }
 
 /// The only product of a comp, stored in a workspace, and what remains, which reads it there.
-fn split(flat: &Flat, workspace: usize) -> Option<(Flat, Flat, Param)> {
+pub(super) fn split(flat: &Flat, workspace: usize) -> Option<(Flat, Flat, Param)> {
     let mut reductions = (0..flat.values.len() as ValueId).filter(|&v| flat.value(v).def.is_reduction());
     let (Some(v), None) = (reductions.next(), reductions.next()) else { return None };
     let scans = flat.values.iter().any(|v| matches!(v.def, FlatDef::Scan { .. }));

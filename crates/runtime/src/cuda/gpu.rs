@@ -8,21 +8,22 @@ use base::{Config, Error, Result};
 use program::CudaProgram;
 
 use super::context::Context;
+use super::convolve::Convolver;
 use super::load::LibraryInfo;
 use super::module::{Module, Modules};
 use super::multiply::Multiplier;
-use super::prepare::Prepared;
+use super::prepare::{Computers, Prepared};
 use super::record::{self, Recorded};
 use super::timer;
 use crate::device::Arg;
 use crate::memory::{Buffer, Pool};
 
-/// A GPU with its pool of memory, its kernels and its library of products.
+/// A GPU with its pool of memory, its kernels and its libraries.
 pub(crate) struct Gpu {
     context: Arc<Context>,
     pool: Pool,
     modules: Modules,
-    multiplier: Arc<Multiplier>,
+    computers: Computers,
     /// What is written to displace the second-level cache.
     flush: Mutex<Option<Buffer>>,
 }
@@ -54,8 +55,8 @@ pub struct Info {
     pub context_time: Duration,
     /// Time that starting cuBLASLt took, if a product was prepared.
     pub product_time: Option<Duration>,
-    /// Sources that this process compiled for it, and problems of products whose algorithms it timed: nothing where other processes
-    /// left them in the cache.
+    /// Sources that this process compiled for it, and problems of products and convolutions whose algorithms it timed: nothing where
+    /// other processes left them in the cache.
     pub compiled: usize,
     /// See `compiled`.
     pub timed: usize,
@@ -66,8 +67,9 @@ impl Gpu {
         let context = Arc::new(Context::new(ordinal, config)?);
         let pool = Pool::on_gpu(context.clone());
         let cache = config.cache.as_deref();
-        let multiplier = Arc::new(Multiplier::new(&pool, cache));
-        Ok(Gpu { context, pool, modules: Modules::new(cache), multiplier, flush: Mutex::default() })
+        let computers =
+            Computers { products: Arc::new(Multiplier::new(&pool, cache)), convolutions: Arc::new(Convolver::new(&pool, cache)) };
+        Ok(Gpu { context, pool, modules: Modules::new(cache), computers, flush: Mutex::default() })
     }
 
     pub(crate) fn ordinal(&self) -> usize {
@@ -91,12 +93,12 @@ impl Gpu {
             memory: about.memory,
             free: self.context.free_memory().map_or(0, |(free, _)| free),
             driver: libraries.driver.version(),
-            libraries: libraries.found.clone(),
+            libraries: libraries.describe(),
             load_time: libraries.time,
             context_time: self.context.time,
-            product_time: self.multiplier.time(),
+            product_time: self.computers.products.time(),
             compiled: self.modules.compiled(),
-            timed: self.multiplier.timed(),
+            timed: self.computers.products.timed() + self.computers.convolutions.timed(),
         }
     }
 
@@ -118,7 +120,7 @@ impl Gpu {
 
     fn ready(&self, program: CudaProgram, module: Option<Result<Arc<Module>>>) -> Result<Prepared> {
         let module = module.transpose().map_err(|e| e.context(format!("kernel {}", program.name)))?;
-        Prepared::new(&self.context, &self.multiplier, program, module)
+        Prepared::new(&self.context, &self.computers, program, module)
     }
 
     pub(crate) fn launch(&self, prepared: &Prepared, args: &[Arg<'_>]) -> Result<()> {

@@ -2,13 +2,14 @@
 
 use std::error::Error as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::{CudaConfig, Error, Result};
 use libloading::Library;
 
 use super::blas::Blas;
+use super::cudnn::{self, Dnn};
 use super::driver::Driver;
 use super::nvrtc::Nvrtc;
 use super::places::{Place, places, starting};
@@ -22,7 +23,7 @@ const DRIVER_FOLDERS: [&str; 3] = ["/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"
 /// One library, as it was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LibraryInfo {
-    /// What it is: `cuda` (the driver), `nvrtc` or `cublasLt`.
+    /// What it is: `cuda` (the driver), `nvrtc`, `cublasLt` or `cudnn`.
     pub name: &'static str,
     /// Its file, if it was loaded; a bare name was left to the system.
     pub path: Option<PathBuf>,
@@ -42,6 +43,29 @@ pub(crate) struct Libraries {
     pub(crate) found: Vec<LibraryInfo>,
     /// Time that finding and loading them took.
     pub(crate) time: Duration,
+    /// Loaded by the first convolution, as it is large; and where it is looked for.
+    convolutions: OnceLock<(Option<Dnn>, LibraryInfo)>,
+    places: Vec<Place>,
+}
+
+impl Libraries {
+    /// The library of convolutions.
+    ///
+    /// # Errors
+    /// `Unsupported` without it.
+    pub(crate) fn dnn(&self) -> Result<&Dnn> {
+        let (dnn, about) = self.convolutions();
+        dnn.as_ref().ok_or_else(|| about.missing())
+    }
+
+    fn convolutions(&self) -> &(Option<Dnn>, LibraryInfo) {
+        self.convolutions.get_or_init(|| convolutions(&self.places, &[self.nvrtc.number().0]))
+    }
+
+    /// All of them, the library of convolutions included.
+    pub(super) fn describe(&self) -> Vec<LibraryInfo> {
+        self.found.iter().chain([&self.convolutions().1]).cloned().collect()
+    }
 }
 
 /// The libraries of this process, loaded by the first call that finds them.
@@ -53,10 +77,11 @@ pub(crate) fn libraries(config: &CudaConfig) -> Result<Arc<Libraries>> {
     if let Some(libraries) = &*loaded {
         return Ok(libraries.clone());
     }
-    let start = Instant::now();
-    match Attempt::new(&places(config)) {
-        Attempt { driver: Some(driver), nvrtc: Some(nvrtc), blas, found } => {
-            let libraries = Libraries { driver, nvrtc, blas, found, time: start.elapsed() };
+    let (start, places) = (Instant::now(), places(config));
+    match Attempt::new(&places) {
+        Attempt { driver: Some(driver), nvrtc: Some(nvrtc), blas, found, .. } => {
+            let (time, convolutions) = (start.elapsed(), OnceLock::new());
+            let libraries = Libraries { driver, nvrtc, blas, found, time, convolutions, places };
             Ok(loaded.insert(Arc::new(libraries)).clone())
         }
         attempt => Err(attempt.missing()),
@@ -66,9 +91,29 @@ pub(crate) fn libraries(config: &CudaConfig) -> Result<Arc<Libraries>> {
 /// The libraries as this process loaded them, or as they would be found now, without opening a GPU.
 pub(super) fn describe(config: &CudaConfig) -> Vec<LibraryInfo> {
     match libraries(config) {
-        Ok(libraries) => libraries.found.clone(),
-        Err(_) => Attempt::new(&places(config)).found,
+        Ok(libraries) => libraries.describe(),
+        Err(_) => {
+            let places = places(config);
+            let Attempt { majors, mut found, .. } = Attempt::new(&places);
+            found.push(convolutions(&places, &majors).1);
+            found
+        }
     }
+}
+
+/// cuDNN for one of these major versions of CUDA: whole, or its part for graphs alone.
+fn convolutions(places: &[Place], majors: &[u32]) -> (Option<Dnn>, LibraryInfo) {
+    let files = |name: &str| library_files(places, name, &[cudnn::MAJOR]);
+    let candidates = files("libcudnn.so").into_iter().chain(files("libcudnn_graph.so")).collect();
+    let make = |library: Library| {
+        let dnn = Dnn::load(library)?;
+        let major = dnn.cuda_major();
+        if majors.contains(&major) { Ok(dnn) } else { Err(format!("it is made for CUDA {major}")) }
+    };
+    let (dnn, mut info) = load(candidates, "cudnn", make);
+    info.version = dnn.as_ref().map(|d| d.number()).map(|(a, b, c)| format!("{a}.{b}.{c}"));
+    advise(std::slice::from_mut(&mut info), majors.first().copied().unwrap_or(MAJORS[0]));
+    (dnn, info)
 }
 
 /// The run-time compiler alone, of any version that is served; the settings' folders come before all others.
@@ -94,6 +139,8 @@ pub(super) struct Attempt {
     driver: Option<Driver>,
     pub(super) nvrtc: Option<Nvrtc>,
     blas: Option<Blas>,
+    /// Major versions of CUDA that come into question.
+    majors: Vec<u32>,
     /// The driver, the compiler, the products.
     pub(super) found: Vec<LibraryInfo>,
 }
@@ -113,7 +160,7 @@ impl Attempt {
         let newest = nvrtc.as_ref().map(|n| n.number()).or(version).map_or(MAJORS[0], |(major, _)| major);
         let mut found = vec![about_driver, about_nvrtc, about_blas];
         advise(&mut found, newest);
-        Attempt { driver, nvrtc, blas, found }
+        Attempt { driver, nvrtc, blas, majors, found }
     }
 
     /// The error for a machine without a driver or a compiler.
@@ -142,6 +189,7 @@ fn advise(found: &mut [LibraryInfo], major: u32) {
     let wheel = |library: &LibraryInfo| match library.name {
         "nvrtc" => Some(format!("nvidia-cuda-nvrtc{suffix}")),
         "cublasLt" => Some(format!("nvidia-cublas{suffix}")),
+        "cudnn" => Some(format!("nvidia-cudnn-cu{major}")),
         _ => None,
     };
     let wheels: Vec<String> = found.iter().filter(|l| l.path.is_none()).filter_map(wheel).collect();
@@ -267,7 +315,7 @@ mod tests {
         let missing = |name| LibraryInfo { name, tried: vec!["here".into(), "there".into()], ..LibraryInfo::default() };
         let mut found: Vec<LibraryInfo> = ["cuda", "nvrtc", "cublasLt"].map(missing).into();
         advise(&mut found, 13);
-        let attempt = Attempt { driver: None, nvrtc: None, blas: None, found };
+        let attempt = Attempt { driver: None, nvrtc: None, blas: None, majors: vec![13], found };
         let error = attempt.missing();
         assert_eq!(error.kind, base::ErrorKind::Unsupported);
         let text = error.to_string();
@@ -288,6 +336,11 @@ mod tests {
         advise(&mut found, 12);
         assert!(found[..2].iter().all(|l| l.install.is_none()));
         assert!(found[2].install.as_ref().unwrap().contains("`pip install nvidia-cublas-cu12`"));
+        for major in MAJORS {
+            let mut missing = library("cudnn", None);
+            advise(std::slice::from_mut(&mut missing), major);
+            assert!(missing.install.unwrap().contains(&format!("`pip install nvidia-cudnn-cu{major}`")));
+        }
     }
 
     #[test]

@@ -1,16 +1,22 @@
 //! NVIDIA GPUs. Nothing of CUDA is needed to build; its libraries are looked for when the first GPU is opened.
 //!
-//! `places` and `load` find the libraries, of which `driver`, `nvrtc` and `blas` are the functions; a `context` is a GPU with one
-//! stream; `module` makes kernels of sources and `prepare` launches of kernels; `product` maps products to cuBLASLt's terms, `multiply`
-//! runs them by what `algorithms` chose; `launches` knows what failed; `record` repeats launches as one.
+//! `places` and `load` find the libraries, of which `driver`, `nvrtc`, `blas` and `cudnn` are the functions; a `context` is a GPU
+//! with one stream; `module` makes kernels of sources and `prepare` launches of kernels; `product` maps products to cuBLASLt's
+//! terms, `multiply` runs them by what `algorithms` chose; `convolution` maps convolutions to graphs of cuDNN, of `backend`'s
+//! descriptors, `convolve` runs them by what `engines` chose; `launches` knows what failed; `record` repeats launches as one.
 
 mod algorithms;
+mod backend;
 mod blas;
 mod compiler;
 #[cfg(test)]
 mod compiler_tests;
 mod context;
+mod convolution;
+mod convolve;
+mod cudnn;
 mod driver;
+mod engines;
 mod gpu;
 mod launches;
 mod load;

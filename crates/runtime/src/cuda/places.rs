@@ -44,7 +44,8 @@ fn root_of(python: &Path) -> PathBuf {
 
 /// Folders of the libraries of CUDA that a process has mapped, and of wheels beside them.
 fn loaded(maps: &str) -> Vec<PathBuf> {
-    let is_cuda = |name: &str| ["libnvrtc.so.", "libcublasLt.so.", "libcudart.so."].iter().any(|p| name.starts_with(p));
+    let is_cuda =
+        |name: &str| ["libnvrtc.so.", "libcublasLt.so.", "libcudart.so.", "libcudnn.so."].iter().any(|p| name.starts_with(p));
     let mut folders: Vec<PathBuf> = Vec::new();
     for line in maps.lines() {
         let Some(at) = line.find('/') else { continue };

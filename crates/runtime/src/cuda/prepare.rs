@@ -10,6 +10,7 @@ use program::{Access, CudaProgram, CudaStep, Launch, Param};
 use smallvec::SmallVec;
 
 use super::context::Context;
+use super::convolve::{Convolver, PreparedConvolution};
 use super::driver::{LaunchAttribute, LaunchConfig, RawFunction, function_attribute};
 use super::launches::Ticket;
 use super::module::Module;
@@ -63,6 +64,13 @@ pub(crate) struct Inner {
 enum Step {
     Launch(PreparedLaunch),
     Product(Box<PreparedProduct>),
+    Convolution(Box<PreparedConvolution>),
+}
+
+/// The libraries of a GPU.
+pub(crate) struct Computers {
+    pub(crate) products: Arc<Multiplier>,
+    pub(crate) convolutions: Arc<Convolver>,
 }
 
 /// A kernel with everything of its launch but the addresses.
@@ -81,7 +89,7 @@ struct PreparedLaunch {
 impl Prepared {
     pub(crate) fn new(
         context: &Arc<Context>,
-        multiplier: &Arc<Multiplier>,
+        computers: &Computers,
         program: CudaProgram,
         module: Option<Arc<Module>>,
     ) -> Result<Prepared> {
@@ -95,7 +103,12 @@ impl Prepared {
                 resources.push(takes);
                 Ok(Step::Launch(prepared))
             }
-            CudaStep::Product(product) => Ok(Step::Product(Box::new(multiplier.prepare(context, product, &program.params)?))),
+            CudaStep::Product(product) => {
+                Ok(Step::Product(Box::new(computers.products.prepare(context, product, &program.params)?)))
+            }
+            CudaStep::Convolution(convolution) => {
+                Ok(Step::Convolution(Box::new(computers.convolutions.prepare(context, convolution, &program.params)?)))
+            }
         };
         let steps = program.steps.iter().map(&mut step).collect::<Result<Vec<_>>>();
         let steps = steps.map_err(|e| e.context(format!("kernel {}", program.name)))?;
@@ -154,6 +167,7 @@ impl Prepared {
             match step {
                 Step::Launch(launch) => launch.run(context, &addresses, 1)?,
                 Step::Product(product) => product.run(context, &addresses)?,
+                Step::Convolution(convolution) => convolution.run(context, &addresses)?,
             }
         }
         Ok(())

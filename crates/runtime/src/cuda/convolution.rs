@@ -1,0 +1,236 @@
+//! From a convolution to a graph of one operation in cuDNN's terms.
+
+use base::{Error, Result};
+use program::{Convolution, ConvolutionKind, Param, Tensor, Window};
+use scalar::DType;
+
+use super::backend::{Descriptor, Values};
+use super::blas::Opaque;
+use super::cudnn::{CROSS_CORRELATION, Dnn, attribute, sort};
+
+/// Alignment of all addresses, and of a parameter's elements where it begins at one.
+pub(super) const ALIGNED: i64 = 16;
+
+/// Numbers of w, x and y in a graph.
+pub(super) const IDS: [i64; 3] = [1, 2, 3];
+
+/// An operand as the library sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Array {
+    pub(super) extents: Vec<i64>,
+    pub(super) strides: Vec<i64>,
+    /// Bytes that divide its address.
+    pub(super) alignment: i64,
+}
+
+impl Array {
+    /// Elements from the first to the last.
+    pub(super) fn span(&self) -> i64 {
+        self.extents.iter().zip(&self.strides).map(|(n, s)| (n - 1) * s).sum::<i64>() + 1
+    }
+}
+
+/// What is computed, wherever it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) kind: ConvolutionKind,
+    pub(super) dtype: DType,
+    pub(super) windows: Vec<Window>,
+    /// w, x and y.
+    pub(super) arrays: [Array; 3],
+}
+
+impl Problem {
+    /// The problem of a convolution whose operands lie in parameters.
+    ///
+    /// # Errors
+    /// `Unsupported` for types that the library is not used for; internal ones for operands outside of their parameters, or extents
+    /// that do not belong together.
+    pub(super) fn new(c: &Convolution, params: &[Param]) -> Result<Problem> {
+        let refuse = |why: &str| Error::unsupported(format!("cuDNN takes no {c}: {why}"));
+        let wrong = |why: &str| Error::internal(format!("{c}: {why}"));
+        let dtype = c.x.dtype;
+        if code(dtype).is_none() || [&c.w, &c.y].iter().any(|t| t.dtype != dtype) || c.acc != DType::F32 {
+            return Err(refuse("element types"));
+        }
+        if !(2..=3).contains(&c.windows.len()) {
+            return Err(refuse("number of spatial axes"));
+        }
+        for tensor in [&c.w, &c.x, &c.y] {
+            check_inside(tensor, c.windows.len() + 2, params).map_err(wrong)?;
+        }
+        check_extents(c).map_err(wrong)?;
+        let arrays = [&c.w, &c.x, &c.y].map(|t| Array {
+            extents: t.extents.clone(),
+            strides: t.strides.clone(),
+            alignment: alignment(t.offset * dtype.size() as i64),
+        });
+        Ok(Problem { kind: c.kind, dtype, windows: c.windows.clone(), arrays })
+    }
+
+    /// Multiply-adds.
+    pub(super) fn work(&self) -> f64 {
+        let [w, _, y] = &self.arrays;
+        let product = |n: &[i64]| n.iter().map(|&n| n as f64).product::<f64>();
+        product(&y.extents) * product(&w.extents[1..])
+    }
+}
+
+/// The largest power of two up to [`ALIGNED`] that divides a byte offset.
+fn alignment(bytes: i64) -> i64 {
+    if bytes == 0 { ALIGNED } else { ALIGNED.min(1 << bytes.trailing_zeros()) }
+}
+
+fn check_inside(tensor: &Tensor, rank: usize, params: &[Param]) -> Result<(), &'static str> {
+    let param = params.get(usize::from(tensor.param)).ok_or("an operand without parameter")?;
+    let Tensor { offset, extents, strides, .. } = tensor;
+    if extents.len() != rank || strides.len() != rank || extents.iter().any(|&n| n < 1) || strides.iter().any(|&s| s < 1) {
+        return Err("extents and strides are not positive, or not as many as axes");
+    }
+    let last = extents.iter().zip(strides).map(|(&n, &s)| i128::from(n - 1) * i128::from(s)).sum::<i128>() + i128::from(*offset);
+    let inside = *offset >= 0 && last < i128::from(param.elements) && param.dtype == tensor.dtype;
+    if inside { Ok(()) } else { Err("an operand lies outside of its parameter") }
+}
+
+fn check_extents(c: &Convolution) -> Result<(), &'static str> {
+    let (x, w, y) = (&c.x.extents, &c.w.extents, &c.y.extents);
+    let channels = x[0] == y[0] && y[1] == w[0] && x[1] == w[1] * c.groups && w[0] % c.groups == 0;
+    let fits = |(i, window): (usize, &Window)| {
+        let room = x[2 + i] + window.before + window.after - (w[2 + i] - 1) * window.dilation - 1;
+        room >= 0 && window.stride >= 1 && window.before >= 0 && window.after >= 0 && room / window.stride + 1 == y[2 + i]
+    };
+    if channels && c.windows.iter().enumerate().all(fits) { Ok(()) } else { Err("extents that do not belong together") }
+}
+
+/// `cudnnDataType_t`.
+fn code(dtype: DType) -> Option<i32> {
+    Some(match dtype {
+        DType::F32 => 0,
+        DType::F16 => 2,
+        DType::BF16 => 9,
+        _ => return None,
+    })
+}
+
+/// A problem as a graph of the library, with what it is made of.
+pub(super) struct Graph {
+    pub(super) descriptor: Descriptor,
+    _parts: Vec<Descriptor>,
+}
+
+impl Graph {
+    pub(super) fn new(dnn: &Dnn, handle: Opaque, problem: &Problem) -> Result<Graph> {
+        use attribute as a;
+        let dtype = code(problem.dtype).ok_or_else(|| Error::internal(format!("a convolution of {}", problem.dtype)))?;
+        let tensor = |(array, id): (&Array, i64)| {
+            let attributes = [
+                (a::TENSOR_TYPE, Values::Type(dtype)),
+                (a::TENSOR_EXTENTS, Values::Numbers(&array.extents)),
+                (a::TENSOR_STRIDES, Values::Numbers(&array.strides)),
+                (a::TENSOR_ID, Values::Numbers(&[id])),
+                (a::TENSOR_ALIGNMENT, Values::Numbers(&[array.alignment])),
+            ];
+            Descriptor::new(dnn, sort::TENSOR, &attributes)
+        };
+        let mut parts = problem.arrays.iter().zip(IDS).map(tensor).collect::<Result<Vec<_>>>()?;
+        parts.push(convolution(dnn, &problem.windows)?);
+        let (sort, [alpha, beta, convolution, w, x, y]) = match problem.kind {
+            ConvolutionKind::Forward => (sort::FORWARD, a::FORWARD),
+            ConvolutionKind::Data => (sort::BACKWARD_DATA, a::BACKWARD_DATA),
+            ConvolutionKind::Weights => (sort::BACKWARD_WEIGHTS, a::BACKWARD_WEIGHTS),
+        };
+        let attributes = [
+            (alpha, Values::Factor(1.0)),
+            (beta, Values::Factor(0.0)),
+            (convolution, Values::One(&parts[3])),
+            (w, Values::One(&parts[0])),
+            (x, Values::One(&parts[1])),
+            (y, Values::One(&parts[2])),
+        ];
+        let operation = Descriptor::new(dnn, sort, &attributes)?;
+        let attributes = [(a::GRAPH_HANDLE, Values::Handle(handle)), (a::GRAPH_OPERATIONS, Values::One(&operation))];
+        let descriptor = Descriptor::new(dnn, sort::GRAPH, &attributes)?;
+        parts.push(operation);
+        Ok(Graph { descriptor, _parts: parts })
+    }
+}
+
+fn convolution(dnn: &Dnn, windows: &[Window]) -> Result<Descriptor> {
+    use attribute as a;
+    let numbers = |of: fn(&Window) -> i64| -> Vec<i64> { windows.iter().map(of).collect() };
+    let (strides, dilations) = (numbers(|w| w.stride), numbers(|w| w.dilation));
+    let (before, after) = (numbers(|w| w.before), numbers(|w| w.after));
+    let attributes = [
+        (a::CONVOLUTION_TYPE, Values::Type(0)),
+        (a::CONVOLUTION_MODE, Values::Mode(CROSS_CORRELATION)),
+        (a::CONVOLUTION_SPATIAL, Values::Numbers(&[windows.len() as i64])),
+        (a::CONVOLUTION_STRIDES, Values::Numbers(&strides)),
+        (a::CONVOLUTION_DILATIONS, Values::Numbers(&dilations)),
+        (a::CONVOLUTION_BEFORE, Values::Numbers(&before)),
+        (a::CONVOLUTION_AFTER, Values::Numbers(&after)),
+    ];
+    Descriptor::new(dnn, sort::CONVOLUTION, &attributes)
+}
+
+#[cfg(test)]
+mod tests {
+    use program::Access;
+
+    use super::*;
+
+    fn tensor(param: u16, extents: [i64; 4]) -> Tensor {
+        let [_, c, h, w] = extents;
+        let strides = vec![c * h * w, h * w, w, 1];
+        Tensor { param, dtype: DType::F16, offset: 0, extents: extents.to_vec(), strides }
+    }
+
+    fn plain() -> (Convolution, Vec<Param>) {
+        let window = Window { stride: 2, dilation: 1, before: 1, after: 1 };
+        let c = Convolution {
+            kind: ConvolutionKind::Forward,
+            groups: 2,
+            windows: vec![window; 2],
+            x: tensor(0, [3, 8, 14, 14]),
+            w: tensor(1, [6, 4, 3, 3]),
+            y: tensor(2, [3, 6, 7, 7]),
+            acc: DType::F32,
+        };
+        let sizes = [3 * 8 * 196, 6 * 4 * 9, 3 * 6 * 49];
+        let param = |elements| Param { name: "p".into(), dtype: DType::F16, access: Access::Read, elements };
+        (c, sizes.map(param).to_vec())
+    }
+
+    #[test]
+    fn a_convolution_is_a_problem() {
+        let (mut c, mut params) = plain();
+        let problem = Problem::new(&c, &params).unwrap();
+        assert_eq!(problem.work(), f64::from(3 * 6 * 49 * 4 * 9));
+        assert_eq!(problem.arrays[1].span(), 3 * 8 * 196);
+        assert!(problem.arrays.iter().all(|a| a.alignment == 16));
+        c.x.offset = 6;
+        params[0].elements += 6;
+        assert_eq!(Problem::new(&c, &params).unwrap().arrays[1].alignment, 4);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let unsupported = |change: fn(&mut Convolution)| {
+            let (mut c, params) = plain();
+            change(&mut c);
+            Problem::new(&c, &params).unwrap_err().kind
+        };
+        assert_eq!(unsupported(|c| c.y.dtype = DType::F32), base::ErrorKind::Unsupported);
+        assert_eq!(unsupported(|c| c.windows.truncate(1)), base::ErrorKind::Unsupported);
+        let wrong: [fn(&mut Convolution); 6] = [
+            |c| c.x.offset = 1,
+            |c| c.x.extents[0] = 0,
+            |c| c.groups = 3,
+            |c| c.windows[0].stride = 3,
+            |c| c.w.strides[0] = 0,
+            |c| c.w.param = 7,
+        ];
+        for change in wrong {
+            assert_eq!(unsupported(change), base::ErrorKind::Internal);
+        }
+    }
+}

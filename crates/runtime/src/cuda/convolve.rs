@@ -1,0 +1,176 @@
+//! Convolutions by cuDNN: its state on one GPU, and what is ready to run.
+
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use base::{Error, Result};
+use program::{Convolution, Param};
+
+use super::backend::{Descriptor, Values};
+use super::blas::Opaque;
+use super::context::Context;
+use super::convolution::{Graph, IDS, Problem};
+use super::cudnn::{Dnn, attribute, sort};
+use super::engines::{Engines, Plan};
+use crate::memory::{Buffer, Pool};
+
+/// The library on one GPU, started by the first convolution.
+pub(crate) struct Convolver {
+    pool: Pool,
+    engines: Engines,
+    started: OnceLock<Started>,
+    /// Held while it is started, which may fail and be tried again.
+    starting: Mutex<()>,
+    /// The largest workspace so far, which the plans that came after it share: everything runs on one stream.
+    workspace: Mutex<Option<Arc<Buffer>>>,
+}
+
+/// The library's state.
+pub(super) struct Started {
+    context: Arc<Context>,
+    handle: Opaque,
+    /// Held while the handle's stream is set and used.
+    using: Mutex<()>,
+}
+
+// SAFETY: the library's handle may be used from any thread, by one at a time, which `using` sees to.
+unsafe impl Send for Started {}
+// SAFETY: as for Send.
+unsafe impl Sync for Started {}
+
+impl Started {
+    pub(super) fn dnn(&self) -> Result<&Dnn> {
+        self.context.libraries.dnn()
+    }
+
+    pub(super) fn handle(&self) -> Opaque {
+        self.handle
+    }
+
+    /// Addresses of w, x and y, and of a workspace, for a run.
+    pub(super) fn pack(&self, addresses: [u64; 3], workspace: u64) -> Result<Descriptor> {
+        let attributes = [
+            (attribute::PACK_IDS, Values::Numbers(&IDS)),
+            (attribute::PACK_POINTERS, Values::Addresses(&addresses)),
+            (attribute::PACK_WORKSPACE, Values::Addresses(&[workspace])),
+        ];
+        Descriptor::new(self.dnn()?, sort::VARIANT_PACK, &attributes)
+    }
+
+    /// Puts a plan on the stream.
+    pub(super) fn run(&self, context: &Context, plan: &Plan, pack: &Descriptor) -> Result<()> {
+        let dnn = self.dnn()?;
+        let _one = self.using.lock().unwrap_or_else(PoisonError::into_inner);
+        context.enter()?;
+        // SAFETY: handle, plan and pack exist; the pack's addresses are those of arrays as the plan's graph describes them, and of
+        // a workspace as large as the plan takes.
+        unsafe {
+            dnn.check((dnn.set_stream)(self.handle, context.stream()), "cudnnSetStream")?;
+            dnn.check((dnn.execute)(self.handle, plan.descriptor.raw(), pack.raw()), "cudnnBackendExecute")
+        }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let (Ok(_), Ok(dnn)) = (self.context.enter(), self.dnn()) {
+            // SAFETY: the handle is destroyed once; a failure leaves nothing to do.
+            unsafe { (dnn.destroy)(self.handle) };
+        }
+    }
+}
+
+impl Convolver {
+    pub(crate) fn new(pool: &Pool, cache: Option<&str>) -> Convolver {
+        Convolver {
+            pool: pool.clone(),
+            engines: Engines::new(cache),
+            started: OnceLock::new(),
+            starting: Mutex::default(),
+            workspace: Mutex::default(),
+        }
+    }
+
+    /// Problems that were timed so far.
+    pub(crate) fn timed(&self) -> usize {
+        self.engines.timed.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    fn started(&self, context: &Arc<Context>) -> Result<&Started> {
+        let _one = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(started) = self.started.get() {
+            return Ok(started);
+        }
+        context.enter()?;
+        let (dnn, mut handle) = (context.libraries.dnn()?, null_mut());
+        // SAFETY: the context is current; the handle is destroyed once, when the value is dropped.
+        dnn.check(unsafe { (dnn.create)(&raw mut handle) }, "cudnnCreate")?;
+        Ok(self.started.get_or_init(|| Started { context: context.clone(), handle, using: Mutex::default() }))
+    }
+
+    fn workspace(&self, bytes: usize) -> Result<Arc<Buffer>> {
+        let mut largest = self.workspace.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*largest {
+            Some(buffer) if buffer.len() >= bytes => Ok(buffer.clone()),
+            _ => Ok(largest.insert(Arc::new(self.pool.alloc(bytes.max(1))?)).clone()),
+        }
+    }
+
+    /// Makes a convolution ready.
+    ///
+    /// # Errors
+    /// `Unsupported` for what the library does not take, and without the library.
+    pub(crate) fn prepare(
+        self: &Arc<Self>,
+        context: &Arc<Context>,
+        convolution: &Convolution,
+        params: &[Param],
+    ) -> Result<PreparedConvolution> {
+        let problem = Problem::new(convolution, params)?;
+        let started = self.started(context)?;
+        let graph = Graph::new(started.dnn()?, started.handle, &problem)?;
+        let plan = self.engines.choose(context, &self.pool, started, &graph, &problem)?;
+        let size = problem.dtype.size() as u64;
+        let operands = [&convolution.w, &convolution.x, &convolution.y];
+        Ok(PreparedConvolution {
+            operands: operands.map(|t| (t.param, t.offset as u64 * size)),
+            alignments: [0, 1, 2].map(|i| problem.arrays[i].alignment as u64),
+            workspace: self.workspace(plan.workspace)?,
+            packed: Mutex::default(),
+            plan,
+            _graph: graph,
+            convolver: self.clone(),
+        })
+    }
+}
+
+/// A convolution that is ready to run.
+pub(crate) struct PreparedConvolution {
+    /// Parameter and byte of w, x and y.
+    operands: [(u16, u64); 3],
+    alignments: [u64; 3],
+    workspace: Arc<Buffer>,
+    /// The addresses of the last run.
+    packed: Mutex<Option<([u64; 3], Descriptor)>>,
+    plan: Plan,
+    _graph: Graph,
+    convolver: Arc<Convolver>,
+}
+
+impl PreparedConvolution {
+    /// Puts it on the stream.
+    pub(crate) fn run(&self, context: &Arc<Context>, addresses: &[u64]) -> Result<()> {
+        let started = self.convolver.started(context)?;
+        let addresses = self.operands.map(|(param, byte)| addresses[usize::from(param)] + byte);
+        if let Some(at) = addresses.iter().zip(self.alignments).position(|(a, by)| !a.is_multiple_of(by)) {
+            return Err(Error::internal(format!("a convolution's operand {at} is not aligned to {} bytes", self.alignments[at])));
+        }
+        let mut packed = self.packed.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = packed.take().filter(|(last, _)| *last == addresses);
+        let (_, pack) = match known {
+            Some(known) => packed.insert(known),
+            None => packed.insert((addresses, started.pack(addresses, self.workspace.as_ptr() as u64)?)),
+        };
+        started.run(context, &self.plan, pack)
+    }
+}

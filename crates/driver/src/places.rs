@@ -168,7 +168,8 @@ impl<'a> Resolver<'a> {
         let mut ending: BTreeSet<NodeId> = self.executable.last_use()[n].iter().copied().collect();
         let mut begin = Vec::new();
         for made in &ready.outputs {
-            if made.copy_of.is_some() {
+            // A kernel that runs once may have written a part of what others complete: every call has a copy of that.
+            if made.copy_of.is_some() || self.executable.is_kept(made.root) {
                 return None;
             }
             let first = self.begun.insert(made.root);

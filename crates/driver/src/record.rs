@@ -113,7 +113,7 @@ impl Recording {
         let shown = |shows: &Shows| match shows {
             Shows::Input(n, dtype, part) => {
                 let input = &inputs[*n];
-                if input.offset_bytes() % dtype.size() != 0 {
+                if !input.offset_bytes().is_multiple_of(dtype.size()) {
                     return Err(Error::internal("a result that shows an input lies between two elements"));
                 }
                 Ok(part.of(&input.buffer, *dtype, input.offset_bytes() / dtype.size()))

@@ -69,11 +69,24 @@ fn convolution(flat: &Flat, params: &[Param]) -> Option<Convolution> {
     if flat.live(flat.order.iter().copied().collect()) != all || all.iter().any(|x| flat.extents[x] == 0) {
         return None;
     }
+    let is_matrix = !flat.live(m).is_empty() && !flat.live(n).is_empty();
+    if !is_matrix && !loads.iter().any(|l| overlaps(flat, l.index, m.union(n), k)) {
+        return None;
+    }
     let read = |sliding: usize, own: AxisSet, other: AxisSet| {
         let axes = Axes { group: single(group)?, other: single(other)?, own, inner: k };
         Reading { flat, one: &one, x: &loads[sliding], v: &loads[1 - sliding], axes, dtype }.convolution()
     };
     read(0, m, n).or_else(|| read(1, n, m))
+}
+
+/// Whether an index reaches some element in several ways along an axis of the result and a contracted one. Rows and columns of a
+/// matrix do not, so that a product of a matrix and a vector is no convolution.
+fn overlaps(flat: &Flat, index: &Lin, own: AxisSet, inner: AxisSet) -> bool {
+    let reach = |axis: usize| index.coef(axis).abs() * (flat.extents[axis] - 1);
+    let both = |o: usize, k: usize| reach(k) >= index.coef(o).abs() && reach(o) >= index.coef(k).abs();
+    let moves = |&a: &usize| index.coef(a) != 0;
+    own.iter().filter(moves).any(|o| inner.iter().filter(moves).any(|k| both(o, k)))
 }
 
 /// A read of an argument.

@@ -224,8 +224,12 @@ def test_special_values_as_eager(op: torch._ops.OpOverload, dtype: torch.dtype) 
     rows = [SPECIAL, [-torch.inf] * 10, [torch.inf] * 10, [torch.nan] * 10, [0.0, -torch.inf] * 5, [1e30, -1e30] * 5]
     x = torch.tensor(rows).to(dtype)
     given = (x, -1, False) if "softmax" in str(op) else (x,)
-    torch.testing.assert_close(*decomposed(op, given), op(*given), equal_nan=True)
-    assert torch.equal(decomposed(op, given)[0].isnan(), op(*given).isnan())
+    (mine,) = decomposed(op, given)
+    eager, exact = op(*given), op(*widened(given)).to(dtype)
+    # On some CPUs eager's erf of infinity in f32 is NaN.
+    eager = torch.where(eager.isnan() & ~exact.isnan(), exact, eager)
+    torch.testing.assert_close(mine, eager, equal_nan=True)
+    assert torch.equal(mine.isnan(), eager.isnan())
 
 
 @pytest.mark.parametrize("size", [(0, 3), (3, 0), ()], ids=str)

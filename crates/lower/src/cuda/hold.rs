@@ -34,15 +34,13 @@ pub(crate) fn plain_loads(order: &Stages<'_>) -> Vec<ValueId> {
 /// Loads that more than one stage over a row reads, where these and the loads vary over the same axes: a step is the same everywhere.
 pub(crate) fn read_again(order: &Stages<'_>, plan: &Plan) -> Vec<ValueId> {
     let loops: Vec<(&Loops, &Vec<Root>)> = plan.iter().filter(|(l, _)| !l.axes.is_empty() && l.level < LATER).collect();
-    if loops.iter().any(|(l, _)| l.axes != loops[0].0.axes || !l.ends.is_empty()) {
-        return Vec::new();
-    }
-    if loops.is_empty() {
+    let Some(row) = loops.first().map(|(l, _)| l.axes) else { return Vec::new() };
+    if loops.iter().any(|(l, _)| l.axes != row || !l.ends.is_empty()) {
         return Vec::new();
     }
     let reached: Vec<BTreeSet<ValueId>> = loops.iter().map(|(_, roots)| order.reachable(roots)).collect();
     let several = |v: &ValueId| reached.iter().filter(|r| r.contains(v)).count() > 1;
-    let over_row = |v: &ValueId| order.inner_of(order.flat.value(*v).free) == loops[0].0.axes;
+    let over_row = |v: &ValueId| order.inner_of(order.flat.value(*v).free) == row;
     plain_loads(order).into_iter().filter(|v| over_row(v) && several(v)).collect()
 }
 
@@ -71,7 +69,7 @@ impl Nest<'_, '_> {
                 self.p.held = again.into_iter().map(|v| (v, format!("h{v}[i]"))).collect();
             }
             Hold::Shared => {
-                let slots = self.slots(&again, 1);
+                let slots = self.slots(&again, 1, i64::MAX);
                 self.copy_loads(&slots, "0")?;
                 self.p.line("copies_begun(); copies_done<0>();");
                 self.p.held = slots.iter().map(|s| (s.load, format!("*{}", s.pointer("0")))).collect();
@@ -80,8 +78,8 @@ impl Nest<'_, '_> {
         Ok(())
     }
 
-    /// Reserves slots for loads, `depth` of each.
-    pub(super) fn slots(&mut self, loads: &[ValueId], depth: i64) -> Vec<Slot> {
+    /// Reserves slots for loads, `depth` of each, as far as all slots take at most so many bytes.
+    pub(super) fn slots(&mut self, loads: &[ValueId], depth: i64, most: i64) -> Vec<Slot> {
         let threads = self.s.threads();
         let mut slots = Vec::new();
         for &load in loads {
@@ -91,6 +89,9 @@ impl Nest<'_, '_> {
             let ty = stored(self.p.shared.dtypes[arg]);
             let varies = self.lanes_in(set) && vector.is_some_and(|a| self.flat.value(load).free.has(a));
             let turn = bytes * threads * self.s.steps(self.chunks_of(set));
+            if self.slots + turn * depth > most {
+                continue;
+            }
             let step = if set.is_empty() { "" } else { "i" };
             slots.push(Slot { load, ty, count: if varies { "V" } else { "1" }, at: self.slots, turn, step, threads });
             self.slots += turn * depth;

@@ -371,10 +371,14 @@ impl Row {
     /// Where what a walk reads ahead waits: two steps of it, for `threads` of a group.
     fn ahead(&self, group: i64, threads: i64, clusters: bool) -> Hold {
         let steps = (self.chunks + group - 1) / group;
-        let most = (SHARED * threads / WALKING - STATIC).min(if clusters { SHARED } else { ALONE_SHARE });
-        let fits = self.bytes.is_some_and(|bytes| 2 * bytes * steps * threads <= most);
+        let fits = self.bytes.is_some_and(|bytes| 2 * bytes * steps * threads <= most_ahead(threads, clusters));
         if fits { Hold::Shared } else { Hold::Registers }
     }
+}
+
+/// Bytes of shared memory that what a block of a walk reads ahead may take.
+pub(super) fn most_ahead(threads: i64, clusters: bool) -> i64 {
+    (SHARED * threads / WALKING - STATIC).min(if clusters { SHARED } else { ALONE_SHARE })
 }
 
 /// Bytes that the loads which several stages read take per chunk, if shared memory can hold them.

@@ -10,7 +10,7 @@ use kernel::{AxisSet, ValueId};
 use super::hold::{Hold, Slot, plain_loads};
 use super::nest::Nest;
 use super::scalar::stored;
-use super::schedule::Schedule;
+use super::schedule::{Schedule, most_ahead};
 use crate::flat::FlatDef;
 use crate::partial::{Block, Partial};
 use crate::unsupported;
@@ -160,7 +160,8 @@ impl Nest<'_, '_> {
         if self.s.unrolled && self.words(fixed) <= self.free_registers() {
             self.read_fixed(fixed)?;
         }
-        let slots = self.slots(moving, 2);
+        let most = most_ahead(self.s.threads(), self.p.shared.clusters);
+        let slots = self.slots(moving, 2, most);
         self.first(ahead);
         self.copy_loads(&slots, "0")?;
         self.p.line("copies_begun(); }");

@@ -49,12 +49,16 @@ pub fn cuda_candidates(body: &str) -> Result<Vec<CudaProgram>> {
     Ok(all)
 }
 
-fn planned(body: &str) -> Result<(Plan, Config)> {
-    let graph = text::parse("test", body)?;
+/// What the lines `# numerics wide`, `# clusters no` and `# convolutions no` of a text say.
+pub fn config_of(body: &str) -> Config {
     let wide = body.lines().any(|line| line == "# numerics wide");
     let has = |what: &str| !body.lines().any(|line| line == format!("# {what} no"));
     let cuda = CudaConfig { clusters: has("clusters"), convolutions: has("convolutions"), ..CudaConfig::default() };
-    let config = Config { numerics: if wide { Numerics::Wide } else { Numerics::Eager }, cuda, ..Config::default() };
+    Config { numerics: if wide { Numerics::Wide } else { Numerics::Eager }, cuda, ..Config::default() }
+}
+
+fn planned(body: &str) -> Result<(Plan, Config)> {
+    let (graph, config) = (text::parse("test", body)?, config_of(body));
     let plan = driver::passes(&graph, &BTreeMap::new(), &Target::cuda(), &config)?.plan;
     Ok((plan, config))
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use base::{Config, Numerics};
+use base::Config;
 use fuse::{Kernel, Plan};
 use graph::{Graph, text};
 use kernel::Target;
 use program::{Access, Param};
 use runtime::{Arg, Device};
 use scalar::{DType, Scalar};
+use testing::cuda::config_of;
 use testing::emulator::Emulator;
 use testing::generate::{self, Profile};
 use testing::{Cursor, seed_bytes};
@@ -116,20 +117,59 @@ fn check(emulator: &Emulator, name: &str, graph: &Graph, config: &Config, wrong:
     Ok(count)
 }
 
-/// Programs that bring out each schedule; `# numerics wide` and `# clusters no` as in filetests.
+const WIDE: &str = "# numerics wide\n";
+const NO_CLUSTERS: &str = "# clusters no\n";
+
+/// Name, file, numbers put in place of others, and options as in filetests.
+type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
+
+/// Rows of the benchmark at sizes that bring out each schedule.
+const ROWS: [Row; 21] = [
+    ("softmax_registers", "04_softmax_16384x4096", &[("16384", "3")], WIDE),
+    ("softmax_cluster", "04_softmax_16384x4096", &[("16384", "2"), ("4096", "40960")], WIDE),
+    ("softmax_one_block", "04_softmax_16384x4096", &[("16384", "2"), ("4096", "40960")], NO_CLUSTERS),
+    ("layer_norm_cluster", "05_layer_norm_16384x4096", &[("16384", "2"), ("4096", "66560")], WIDE),
+    ("layer_norm_warps", "05_layer_norm_16384x4096", &[("16384", "5"), ("4096", "1000")], ""),
+    ("residual_shared", "05_residual_layer_norm_16384x4096", &[("16384", "3"), ("4096", "16384")], WIDE),
+    ("residual_cluster", "05_residual_layer_norm_16384x4096", &[("16384", "2"), ("4096", "40000")], ""),
+    ("backward_walk", "06_layer_norm_backward_16384x4096", &[("16384", "70"), ("4096", "2048")], WIDE),
+    ("backward_walkers", "06_layer_norm_backward_16384x4096", &[("16384", "300"), ("4096", "256")], WIDE),
+    ("backward_long", "06_layer_norm_backward_16384x4096", &[("16384", "36"), ("4096", "16384")], WIDE),
+    ("backward_cluster", "06_layer_norm_backward_16384x4096", &[("16384", "70"), ("4096", "32768")], WIDE),
+    ("backward_without_clusters", "06_layer_norm_backward_16384x4096", &[("16384", "70"), ("4096", "8192")], NO_CLUSTERS),
+    ("cross_entropy_gradient_cluster", "07_cross_entropy_gradient", &[("8192", "6"), ("128256", "40000")], WIDE),
+    ("cross_entropy_gradient_small", "07_cross_entropy_gradient", &[("8192", "9"), ("128256", "1000")], WIDE),
+    ("cross_entropy_walk", "07_cross_entropy", &[("8192", "40"), ("128256", "5000")], WIDE),
+    ("transpose_tiles", "08_transpose_bf16", &[("8192", "200")], ""),
+    ("sum_all", "09_sum_all_bf16", &[("16384", "700")], ""),
+    ("sum_columns", "09_sum_columns_f32", &[("16384", "1024")], ""),
+    ("sum_few_columns", "09_sum_columns_f32", &[("[16384, 16384]", "[4096, 96]"), ("[16384]", "[96]")], ""),
+    ("ten_ops", "02_ten_ops", &[("8192", "64")], WIDE),
+    ("bias_gelu", "01_bias_gelu", &[("8192", "72")], WIDE),
+];
+
+/// Further programs, with names of their own.
 const PROGRAMS: &str = include_str!("emulated.t");
+
+/// A row at other sizes.
+fn row(file: &str, sizes: &[(&str, &str)], options: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../benches/cuda/{file}.t"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    sizes.iter().fold(format!("{options}{text}"), |text, (old, new)| text.replace(old, new))
+}
 
 #[test]
 fn every_schedule_computes_what_the_cpu_does() {
     let Some(emulator) = emulator("emulated") else { return };
     let mut wrong = String::new();
-    for body in PROGRAMS.split("====\n").filter(|b| b.contains("func ")) {
+    let rows = ROWS.iter().map(|(name, file, sizes, options)| (*name, row(file, sizes, options)));
+    let others = PROGRAMS.split("====\n").map(|body| {
         let name = body.split_once("func ").and_then(|(_, rest)| rest.split_once('(')).map_or("program", |(name, _)| name);
-        let graph = text::parse(name, body).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let numerics = if body.contains("# numerics wide") { Numerics::Wide } else { Numerics::Eager };
-        let mut config = Config { numerics, ..Config::default() };
-        config.cuda.clusters = !body.contains("# clusters no");
-        let count = check(&emulator, name, &graph, &config, &mut wrong).unwrap_or_else(|e| panic!("{name}: {e}"));
+        (name, body.to_owned())
+    });
+    for (name, body) in rows.chain(others) {
+        let graph = text::parse(name, &body).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let count = check(&emulator, name, &graph, &config_of(&body), &mut wrong).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(count > 0, "{name}: nothing was run");
     }
     assert!(wrong.is_empty(), "{wrong}");

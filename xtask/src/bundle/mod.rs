@@ -20,8 +20,9 @@ const FILES: [(&str, &str); 4] =
     [("tests/files/plan", ".t"), ("tests/files/cuda", ".t"), ("benches/cuda", ".t"), ("benches", "cuda*.py")];
 
 /// Words of cargo that build the tests which use a GPU where there is one, and the bridge with its own.
-const BUILD: &str = "test --release --no-run --package fuseline-bridge --package fuseline-runtime --package fuseline-testing \
-                     --test abi --test cuda --test cuda_products --message-format json-render-diagnostics";
+const BUILD: &str = "test --release --no-run --package fuseline-bridge --package fuseline-driver --package fuseline-runtime \
+                     --package fuseline-testing --test abi --test call --test cuda --test cuda_* --test replay \
+                     --message-format json-render-diagnostics";
 
 /// Builds the programs and copies them and their files into a folder, which is emptied before.
 ///

@@ -124,7 +124,7 @@ const NO_CLUSTERS: &str = "# clusters no\n";
 type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
 
 /// Rows of the benchmark at sizes that bring out each schedule.
-const ROWS: [Row; 21] = [
+const ROWS: [Row; 24] = [
     ("softmax_registers", "04_softmax_16384x4096", &[("16384", "3")], WIDE),
     ("softmax_cluster", "04_softmax_16384x4096", &[("16384", "2"), ("4096", "40960")], WIDE),
     ("softmax_one_block", "04_softmax_16384x4096", &[("16384", "2"), ("4096", "40960")], NO_CLUSTERS),
@@ -132,6 +132,9 @@ const ROWS: [Row; 21] = [
     ("layer_norm_warps", "05_layer_norm_16384x4096", &[("16384", "5"), ("4096", "1000")], ""),
     ("residual_shared", "05_residual_layer_norm_16384x4096", &[("16384", "3"), ("4096", "16384")], WIDE),
     ("residual_cluster", "05_residual_layer_norm_16384x4096", &[("16384", "2"), ("4096", "40000")], ""),
+    ("softmax_stream", "04_softmax_16384x4096", &[("16384", "150"), ("4096", "40960")], WIDE),
+    ("layer_norm_stream", "05_layer_norm_16384x4096", &[("16384", "130"), ("4096", "40000")], WIDE),
+    ("residual_stream", "05_residual_layer_norm_16384x4096", &[("16384", "130"), ("4096", "33000")], ""),
     ("backward_walk", "06_layer_norm_backward_16384x4096", &[("16384", "70"), ("4096", "2048")], WIDE),
     ("backward_walkers", "06_layer_norm_backward_16384x4096", &[("16384", "300"), ("4096", "256")], WIDE),
     ("backward_long", "06_layer_norm_backward_16384x4096", &[("16384", "36"), ("4096", "16384")], WIDE),

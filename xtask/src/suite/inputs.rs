@@ -24,7 +24,7 @@ const ADD: &str = "func add(x: i8[m, n]) -> (y) {
 }
 ";
 const SUM: &str = "func sum(x: i8[m, n]) -> (y) {
-  %1 = cast i64 %x : i64[m, n]
+  %1 = cast.i64 %x : i64[m, n]
   %2 = reduce.sum %1 [0, 1] : i64[]
   return y = %2
 }

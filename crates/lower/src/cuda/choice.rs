@@ -24,7 +24,7 @@ pub struct Choice {
     /// Points that a thread takes at once.
     pub unroll: i32,
     /// What several stages of a row read is held in the next worse place: registers instead of shared memory, nowhere instead of
-    /// registers.
+    /// registers; where several rows are held, one is.
     pub worse_hold: bool,
     /// Blocks do not share rows.
     pub no_clusters: bool,
@@ -57,6 +57,9 @@ impl Choice {
             return usual;
         }
         let mut s = usual.clone();
+        if self.worse_hold && s.depth > 1 {
+            return Schedule { depth: 1, unrolled: false, ..s };
+        }
         if self.worse_hold && !walks && s.cluster == 1 {
             (s.hold, s.unrolled) = match s.hold {
                 Hold::Shared => (Hold::Registers, true),
@@ -74,9 +77,10 @@ impl Choice {
             (1, 1, 1) => s.points = resized(s.points, self.threads, most),
             (1, 1, _) => s.walkers = resized(s.walkers, self.threads, most),
             (1, ..) => s.group = resized(s.group, self.threads, most),
+            _ if s.depth > 1 => s.group = resized(s.group, self.threads, most),
             _ => {}
         }
-        if s.group > 1 && s.cluster == 1 {
+        if s.group > 1 && s.cluster == 1 && (s.walkers == 1 || s.strided) {
             let most = MOST_THREADS / s.threads().max(1);
             s.points = scaled(s.points, self.rows).clamp(1, s.points * most.max(1));
         }

@@ -5,6 +5,7 @@
 //! * `nest`: loops, stages, merging over threads
 //! * `hold`: what several stages of a row read waits in registers or shared memory
 //! * `online`: the greatest element and the sum of exponentials below it in one pass
+//! * `stream`: rows one after another, read ahead
 //! * `tiled`: reading along one axis and writing along another
 //! * `walk`: points in order, with accumulators that live across them
 //! * `print`, `scalar`: values as statements and expressions
@@ -25,6 +26,7 @@ mod product;
 mod scalar;
 mod schedule;
 mod slide;
+mod stream;
 mod tiled;
 mod walk;
 

@@ -43,8 +43,8 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
     let online = online(&mut flat, partials);
     let mut planned = schedule(&flat, unit.block.as_ref(), shared);
-    // Blocks of a cluster wait long for each other: it is worth more arithmetic that they do so once.
-    if planned.cluster > 1 && shared.numerics == Numerics::Wide && moments(&mut flat, partials) {
+    // While the statistics of one row meet, those of the next are computed: it is worth more arithmetic that there is one meeting.
+    if planned.depth > 1 && shared.numerics == Numerics::Wide && moments(&mut flat, partials) {
         planned = schedule(&flat, unit.block.as_ref(), shared);
     }
     let flat = &flat;
@@ -137,6 +137,7 @@ impl Nest<'_, '_> {
         let blocks = match (self.block, turn, self.s.vector) {
             (Some(block), ..) => self.walk(block)?,
             (None, Some(turn), Some(vector)) => self.tiles(turn, vector)?,
+            _ if self.s.depth > 1 => self.stream()?,
             _ => self.points()?,
         };
         let threads = self.s.threads();
@@ -340,9 +341,7 @@ impl Nest<'_, '_> {
             let _ = writeln!(self.p.out, "{each}{name}{at} = across_warp<{count}>({name}{at});");
             return;
         }
-        let states = threads / 32 * cluster;
-        let m = self.meetings.len();
-        self.meetings.push(Meeting { ty: ty.to_owned(), states, lanes: !at.is_empty() });
+        let (m, states) = (self.meeting(ty, !at.is_empty()), threads / 32 * cluster);
         if cluster == 1 && !at.is_empty() {
             let turn = if self.turns() > 1 { format!(" + turn * V * {states}") } else { String::new() };
             let _ = writeln!(self.p.out, "across_all<{count}, {threads}>({name}, m{m}{turn});");
@@ -350,7 +349,7 @@ impl Nest<'_, '_> {
         }
         let (place, place_states) = self.place_of_meeting(m);
         let call = if cluster > 1 {
-            let parity = if self.walking { "(step >> 1) & 1" } else { "0" };
+            let parity = self.parity();
             format!("across_cluster<{cluster}, {threads}>({name}{at}, m{m}{place_states}, b{m}{place}, {parity})")
         } else {
             format!("across<{count}, {threads}>({name}{at}, m{m}{place_states})")
@@ -358,19 +357,45 @@ impl Nest<'_, '_> {
         let _ = writeln!(self.p.out, "{each}{name}{at} = {call};");
     }
 
-    /// Turns of the places where states meet: in a walk, the threads that are ahead are in the other one.
+    /// Reserves places where states meet; gives their number.
+    pub(super) fn meeting(&mut self, ty: &str, lanes: bool) -> usize {
+        self.meetings.push(Meeting { ty: ty.to_owned(), states: self.s.threads() / 32 * self.s.cluster, lanes });
+        self.meetings.len() - 1
+    }
+
+    /// Turns of the places where states meet: in a walk, the threads that are ahead are in the other one; in a stream they may be
+    /// two rows ahead, and send what belongs to the row after that.
     fn turns(&self) -> i64 {
-        if self.block.is_some() { 2 } else { 1 }
+        if self.s.depth > 1 {
+            4
+        } else if self.block.is_some() {
+            2
+        } else {
+            1
+        }
+    }
+
+    /// Whether an even or an odd number of turns of a meeting's place came before, as text.
+    pub(super) fn parity(&self) -> &'static str {
+        if self.s.depth > 1 {
+            "turn >> 2 & 1"
+        } else if self.walking {
+            "(step >> 1) & 1"
+        } else {
+            "0"
+        }
     }
 
     /// Where a meeting is within its places: as a number of places, and of states.
-    fn place_of_meeting(&self, m: usize) -> (String, String) {
+    pub(super) fn place_of_meeting(&self, m: usize) -> (String, String) {
         let Meeting { states, lanes, .. } = self.meetings[m];
-        let place = match (self.turns() > 1, lanes) {
-            (false, false) => return (String::new(), String::new()),
-            (true, true) => "(turn * V + j)",
-            (true, false) => "turn",
-            (false, true) => "j",
+        let place = match (self.turns(), lanes) {
+            (1, false) => return (String::new(), String::new()),
+            (1, true) => "j",
+            (2, false) => "turn",
+            (2, true) => "(turn * V + j)",
+            (_, false) => "(turn & 3)",
+            (_, true) => "((turn & 3) * V + j)",
         };
         (format!(" + {place}"), format!(" + {place} * {states}"))
     }
@@ -401,29 +426,44 @@ impl Nest<'_, '_> {
 
     /// The stages at one point.
     pub(crate) fn stages(&mut self) -> Result<()> {
-        let plan = self.plan.clone();
-        let outer = self.p.has_lanes;
         self.hold()?;
         if self.s.cluster > 1 && self.block.is_none() {
             self.p.line("cluster_wait();");
         }
-        let levels: BTreeSet<usize> = plan.keys().map(|k| k.level).collect();
-        for level in levels.into_iter().filter(|&l| l < LATER) {
-            self.prelude(level)?;
-            for (loops, roots) in plan.iter().filter(|(loops, _)| loops.level == level) {
-                let stored = |r: &Root| loops.axes.is_empty() && matches!(r, Root::Store(_));
-                let roots: Vec<Root> = roots.iter().copied().filter(|r| !stored(r)).collect();
-                if !roots.is_empty() {
-                    self.stage(loops, &roots)?;
-                    self.p.has_lanes = outer;
-                }
-            }
+        for level in self.levels() {
+            self.level(level)?;
         }
         Ok(())
     }
 
+    /// Numbers of reductions before which there is something to compute.
+    pub(super) fn levels(&self) -> BTreeSet<usize> {
+        self.plan.keys().map(|k| k.level).filter(|&l| l < LATER).collect()
+    }
+
+    /// The stages after so many reductions.
+    pub(super) fn level(&mut self, level: usize) -> Result<()> {
+        let outer = self.p.has_lanes;
+        self.prelude(level)?;
+        for (loops, roots) in self.stages_of(level) {
+            self.stage(&loops, &roots)?;
+            self.p.has_lanes = outer;
+        }
+        Ok(())
+    }
+
+    /// Loops after so many reductions, with what they compute.
+    pub(super) fn stages_of(&self, level: usize) -> Vec<(Loops, Vec<Root>)> {
+        let of = |(loops, roots): (&Loops, &Vec<Root>)| {
+            let stored = |r: &Root| loops.axes.is_empty() && matches!(r, Root::Store(_));
+            (loops.clone(), roots.iter().copied().filter(|r| !stored(r)).collect::<Vec<Root>>())
+        };
+        let here = self.plan.iter().filter(|(loops, _)| loops.level == level);
+        here.map(of).filter(|(_, roots)| !roots.is_empty()).collect()
+    }
+
     /// Values and stores that do not vary over inner axes and need `level` reductions.
-    fn prelude(&mut self, level: usize) -> Result<()> {
+    pub(super) fn prelude(&mut self, level: usize) -> Result<()> {
         let flat = self.flat;
         for id in 0..flat.values.len() as ValueId {
             let ready = self.order.when[id as usize] == level && self.order.needed[id as usize];
@@ -463,9 +503,21 @@ impl Nest<'_, '_> {
         Ok(())
     }
 
-    /// One pass over inner points.
+    /// One pass over inner points, and what its reductions give.
     fn stage(&mut self, loops: &Loops, roots: &[Root]) -> Result<()> {
-        let set = loops.axes;
+        let own = self.pass(loops.axes, roots)?;
+        if !loops.axes.is_empty() && self.s.group > 1 {
+            self.merge_all(&own)?;
+        }
+        for v in own {
+            let lanes = self.state_lanes(v);
+            self.p.results(v, &format!("y{v}"), lanes)?;
+        }
+        Ok(())
+    }
+
+    /// One pass over inner points; gives the reductions of which each thread has a state now.
+    pub(super) fn pass(&mut self, set: AxisSet, roots: &[Root]) -> Result<Vec<ValueId>> {
         let reachable = self.order.reachable(roots);
         let is_scan = |v: &ValueId| matches!(self.flat.value(*v).def, FlatDef::Scan { .. }) && !self.p.have.contains_key(v);
         let scans: Vec<ValueId> = reachable.iter().copied().filter(is_scan).collect();
@@ -492,14 +544,7 @@ impl Nest<'_, '_> {
         }
         self.p.have = before;
         self.p.has_lanes = self.lanes_in(AxisSet::default());
-        if !set.is_empty() && self.s.group > 1 {
-            self.merge_all(&own)?;
-        }
-        for v in own {
-            let lanes = self.state_lanes(v);
-            self.p.results(v, &format!("y{v}"), lanes)?;
-        }
-        Ok(())
+        Ok(own)
     }
 
     /// Merges the states of a stage's reductions over the threads of a group: those without lanes two at a time.
@@ -510,19 +555,28 @@ impl Nest<'_, '_> {
             let ty = self.p.state_type(v)?;
             self.across(&format!("y{v}"), "[j]", &ty, self.s.group, stride);
         }
-        for pair in plain.chunks(2) {
-            let &[a, b] = pair else {
-                let ty = self.p.state_type(pair[0])?;
-                self.across(&format!("y{}", pair[0]), "", &ty, self.s.group, stride);
-                continue;
-            };
-            let (of_a, of_b) = (self.p.state_type(a)?, self.p.state_type(b)?);
-            let ty = format!("Both<{of_a}, {of_b}>");
-            let _ = writeln!(self.p.out, "{ty} z{a}; z{a}.a = y{a}; z{a}.b = y{b};");
-            self.across(&format!("z{a}"), "", &ty, self.s.group, stride);
-            let _ = writeln!(self.p.out, "y{a} = z{a}.a; y{b} = z{a}.b;");
+        for some in plain.chunks(2) {
+            let (name, ty) = self.joined(some)?;
+            self.across(&name, "", &ty, self.s.group, stride);
+            self.parted(some);
         }
         Ok(())
+    }
+
+    /// The states of one or two reductions as one: its name and type.
+    pub(super) fn joined(&mut self, some: &[ValueId]) -> Result<(String, String)> {
+        let of_first = self.p.state_type(some[0])?;
+        let &[a, b] = some else { return Ok((format!("y{}", some[0]), of_first)) };
+        let ty = format!("Both<{of_first}, {}>", self.p.state_type(b)?);
+        let _ = writeln!(self.p.out, "{ty} z{a}; z{a}.a = y{a}; z{a}.b = y{b};");
+        Ok((format!("z{a}"), ty))
+    }
+
+    /// The states of two reductions, after they were one.
+    pub(super) fn parted(&mut self, some: &[ValueId]) {
+        if let &[a, b] = some {
+            let _ = writeln!(self.p.out, "y{a} = z{a}.a; y{b} = z{a}.b;");
+        }
     }
 
     fn body(&mut self, set: AxisSet, roots: &[Root]) -> Result<()> {

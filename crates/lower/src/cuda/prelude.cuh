@@ -365,9 +365,9 @@ template<int G, int T, int V, class S> DEV void across_all(S (&y)[V], S* shared)
     LANES(j) UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
         reinterpret_cast<u32*>(&y[j])[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&s)[i], j * EACH);
 }
-// All threads of a cluster of C blocks of T: every warp sends its state to every block.
-template<int C, int T, class S> DEV S across_cluster(S s, S* shared, u64* meeting, u32 parity) {
-    constexpr int W = T / 32, N = C * W, EACH = (N + 31) / 32;
+// All threads of a cluster of C blocks of T: every warp sends its state to every block, and merges what it got from all of them.
+template<int C, int T, class S> DEV void to_cluster(S s, S* shared, u64* meeting) {
+    constexpr int W = T / 32;
     s = across_warp<32>(s);
     int lane = threadIdx.x % 32;
     if (lane < C) {
@@ -375,11 +375,19 @@ template<int C, int T, class S> DEV S across_cluster(S s, S* shared, u64* meetin
         SharedAddress there = in_block(shared_address(meeting), lane);
         UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i) send(slot + 4 * i, reinterpret_cast<u32*>(&s)[i], there);
     }
+}
+template<int C, int T, class S> DEV S from_cluster(S* shared, u64* meeting, u32 parity) {
+    constexpr int N = C * T / 32, EACH = (N + 31) / 32;
     meeting_over(meeting, parity);
     if (threadIdx.x == 0) meeting_again(meeting, N * sizeof(S));
+    int lane = threadIdx.x % 32;
     S t = S::none();
     UNROLL for (int i = 0; i < EACH; ++i) if (lane * EACH + i < N) t.merge(shared[lane * EACH + i]);
     return across_warp<32>(t);
+}
+template<int C, int T, class S> DEV S across_cluster(S s, S* shared, u64* meeting, u32 parity) {
+    to_cluster<C, T>(s, shared, meeting);
+    return from_cluster<C, T>(shared, meeting, parity);
 }
 // Groups of G threads at a distance of STRIDE.
 template<int G, int STRIDE, int T, class S> DEV S across_strided(S s, void* scratch) {

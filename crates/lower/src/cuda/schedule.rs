@@ -3,14 +3,15 @@
 use kernel::AxisSet;
 use scalar::DType;
 
-use crate::flat::{Flat, FlatDef, FlatValue};
+use crate::flat::{Flat, FlatDef, FlatValue, Root};
 use crate::lin::{Atom, Lin};
 use crate::partial::{Block, Splitting};
 use crate::schedule::Tiles;
-use crate::stages::{Plan, Stages};
+use crate::stages::{Loops, Plan, Stages};
 
 use super::hold::{Hold, copied_bytes, read_again};
 use super::print::Shared;
+use super::stream::STREAMING;
 
 /// Multiprocessors that a schedule has in mind; more or fewer change speed only.
 const PROCESSORS: i64 = 132;
@@ -38,6 +39,15 @@ const ALONE_SHARE: i64 = 96 << 10;
 /// Shared memory of a multiprocessor, and what a block takes of it beside what it holds.
 const SHARED: i64 = 227 << 10;
 const STATIC: i64 = 2 << 10;
+
+/// Shared memory in which a block of a stream holds rows, beside the places where states meet.
+const SHARED_BY_STREAM: i64 = SHARED - (16 << 10);
+/// Rows of which it holds its part: fewest, as there are one that is read, one that is accumulated, and one that is finished; and
+/// most.
+const LEAST_DEPTH: i64 = 3;
+const MOST_DEPTH: i64 = 8;
+/// Fewest rows for each cluster.
+const MANY_ROWS: i64 = 4;
 
 /// Fewest chunks of results that keep the GPU busy if many threads share each of them.
 const FEW_RESULTS: i64 = 96;
@@ -70,6 +80,8 @@ pub(crate) struct Schedule {
     pub(crate) unroll: i64,
     /// Loops over inner points are unrolled.
     pub(crate) unrolled: bool,
+    /// Rows of which a block holds its part at once: more than one where clusters take row after row.
+    pub(crate) depth: i64,
     /// Where loads that several stages read wait.
     pub(crate) hold: Hold,
 }
@@ -239,6 +251,7 @@ impl<'a> Shape<'a> {
             strided: false,
             unroll: 1,
             unrolled: false,
+            depth: 1,
             hold: Hold::Nowhere,
         }
     }
@@ -254,6 +267,12 @@ impl<'a> Shape<'a> {
     /// Threads of a group share the inner points of each point.
     fn rows(&self) -> Schedule {
         let single = self.kept == 0 && !self.has_scan && self.block.is_none_or(|b| b.length == 1);
+        let only_stores = |(l, roots): (&Loops, &Vec<Root>)| !l.axes.is_empty() || roots.iter().all(|r| matches!(r, Root::Store(_)));
+        let along_row = self.vector.is_some_and(|v| self.flat.inner.has(v)) && self.plan.iter().all(only_stores);
+        let streams = single && self.block.is_none() && self.clusters && along_row;
+        if let Some((cluster, threads, depth)) = self.row.streams(self.points).filter(|_| streams) {
+            return Schedule { group: cluster * threads, cluster, hold: Hold::Shared, depth, unrolled: true, ..self.one() };
+        }
         if let Some((cluster, threads)) = self.row.shares(self.clusters).filter(|_| single) {
             return Schedule { group: cluster * threads, cluster, hold: Hold::Shared, ..self.one() };
         }
@@ -366,6 +385,16 @@ impl Row {
         let steps = (self.chunks + THREADS - 1) / THREADS;
         let few = cluster == 1 && bytes * steps <= FEW_HELD;
         (!few && row <= cluster * ALONE_SHARE).then_some((cluster, threads))
+    }
+
+    /// Blocks that share each of many long rows, one row after another, threads of each, and rows that they hold.
+    fn streams(&self, rows: i64) -> Option<(i64, i64, i64)> {
+        let row = self.bytes? * self.chunks;
+        let parts = |cluster: i64| SHARED_BY_STREAM * cluster / row;
+        let few = power_above((row + SHARE - 1) / SHARE);
+        let cluster = [few.min(MOST_CLUSTER / 2), MOST_CLUSTER].into_iter().find(|&c| parts(c) >= LEAST_DEPTH)?;
+        let many = cluster > 1 && rows >= MANY_ROWS * STREAMING / cluster;
+        many.then_some((cluster, 2 * THREADS, parts(cluster).min(MOST_DEPTH)))
     }
 
     /// Where what a walk reads ahead waits: two steps of it, for `threads` of a group.

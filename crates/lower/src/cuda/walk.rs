@@ -176,7 +176,7 @@ impl Nest<'_, '_> {
         self.step(ahead, "first");
     }
 
-    fn read_fixed(&mut self, fixed: &[ValueId]) -> Result<()> {
+    pub(super) fn read_fixed(&mut self, fixed: &[ValueId]) -> Result<()> {
         self.declare_loads(fixed, "c");
         self.read_loads(fixed, "c")?;
         self.hold_registers(fixed);
@@ -191,7 +191,7 @@ impl Nest<'_, '_> {
     }
 
     /// Registers that loads take per thread, all steps of their loops together.
-    fn words(&self, loads: &[ValueId]) -> i64 {
+    pub(super) fn words(&self, loads: &[ValueId]) -> i64 {
         let bytes = |&v: &ValueId| {
             let FlatDef::Load { arg, .. } = self.flat.value(v).def else { return 0 };
             let lanes = if self.lanes_in(self.loop_of(v)) { self.s.lanes } else { 1 };
@@ -201,7 +201,7 @@ impl Nest<'_, '_> {
     }
 
     /// Registers of a thread that neither accumulators nor the computation take.
-    fn free_registers(&self) -> i64 {
+    pub(super) fn free_registers(&self) -> i64 {
         let kept = |&(v, set): &(ValueId, AxisSet)| {
             let states = self.partials.iter().find(|p| p.value == v).map_or(1, |p| p.states.len() as i64);
             let lanes = if self.lanes_in(set) { self.s.lanes } else { 1 };
@@ -212,7 +212,7 @@ impl Nest<'_, '_> {
     }
 
     /// Whether the loops that read a load take the steps of its own: it varies over all of their inner axes, or over none.
-    fn steps_with_readers(&self, v: ValueId) -> bool {
+    pub(super) fn steps_with_readers(&self, v: ValueId) -> bool {
         let own = self.loop_of(v);
         let mut readers = self.plan.iter().filter(|(_, roots)| self.order.reachable(roots).contains(&v));
         own.is_empty() || readers.all(|(loops, _)| loops.axes == own)

@@ -51,6 +51,9 @@ template<int G, int T> DEV void wait() {
     if constexpr (G == T || T / G > 15) __syncthreads();
     else asm volatile("bar.sync %0, %1;" :: "r"((int)threadIdx.x / G + 1), "n"(G) : "memory");
 }
+// The first warp of a block of T waits for the others, which do not wait: once per turn, of which four may be open.
+template<int T> DEV void warp_arrives(int turn) { asm volatile("bar.arrive %0, %1;" :: "r"(1 + (turn & 3)), "n"(T) : "memory"); }
+template<int T> DEV void warps_arrived(int turn) { asm volatile("bar.sync %0, %1;" :: "r"(1 + (turn & 3)), "n"(T) : "memory"); }
 DEV void cluster_arrive() {
     asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.release.aligned;" ::: "memory");
 }

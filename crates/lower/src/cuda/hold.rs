@@ -103,12 +103,16 @@ impl Nest<'_, '_> {
     pub(super) fn copy_loads(&mut self, slots: &[Slot], turn: &str) -> Result<()> {
         let loads: Vec<ValueId> = slots.iter().map(|s| s.load).collect();
         self.for_loads(&loads, self.s.unrolled, &mut |nest, v| {
-            let Some(slot) = slots.iter().find(|s| s.load == v) else { return Ok(()) };
-            let FlatDef::Load { arg, index, .. } = &nest.flat.value(v).def else { return Ok(()) };
-            let (from, at) = (nest.p.pointer(*arg), nest.p.lin(index, false)?);
-            let _ = writeln!(nest.p.out, "copy_ahead({}, {from}, {at});", slot.pointer(turn));
-            Ok(())
+            slots.iter().filter(|s| s.load == v).try_for_each(|slot| nest.copy_load(slot, turn))
         })
+    }
+
+    /// Starts to copy a load into its slot of a turn, where the thread is.
+    pub(super) fn copy_load(&mut self, slot: &Slot, turn: &str) -> Result<()> {
+        let FlatDef::Load { arg, index, .. } = &self.flat.value(slot.load).def else { return Ok(()) };
+        let (from, at) = (self.p.pointer(*arg), self.p.lin(index, false)?);
+        let _ = writeln!(self.p.out, "copy_ahead({}, {from}, {at});", slot.pointer(turn));
+        Ok(())
     }
 
     /// Does something for each of some loads in all steps of the loops that it is in.

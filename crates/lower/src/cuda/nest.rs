@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use base::{HashMap, Numerics, Result};
 use kernel::{AxisSet, ValueId};
 
-use super::hold::{Hold, plain_loads};
+use super::hold::{Hold, Slot, plain_loads};
 use super::online::{moments, online};
 use super::print::{Held, Print, Shared};
 use super::scalar::stored;
@@ -83,6 +83,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
         kept: Vec::new(),
         slots: 0,
         meetings: Vec::new(),
+        refilled: Vec::new(),
         walking: false,
     };
     nest.run(turn.as_ref())
@@ -120,11 +121,13 @@ pub(crate) struct Nest<'a, 'b> {
     pub(super) slots: i64,
     /// Where states of threads meet.
     meetings: Vec<Meeting>,
+    /// Slots that a pass fills again as it leaves them.
+    pub(super) refilled: Vec<Slot>,
     /// The statement at hand is in the loop of a walk.
     pub(super) walking: bool,
 }
 
-/// Shared memory in which the states of all warps that share a result meet.
+/// Shared memory in which the states of all warps of a block, or of all blocks of a cluster, meet.
 struct Meeting {
     ty: String,
     states: i64,
@@ -341,26 +344,40 @@ impl Nest<'_, '_> {
             let _ = writeln!(self.p.out, "{each}{name}{at} = across_warp<{count}>({name}{at});");
             return;
         }
-        let (m, states) = (self.meeting(ty, !at.is_empty()), threads / 32 * cluster);
+        let (m, states) = (self.meeting(ty, !at.is_empty()), threads / 32);
         if cluster == 1 && !at.is_empty() {
             let turn = if self.turns() > 1 { format!(" + turn * V * {states}") } else { String::new() };
             let _ = writeln!(self.p.out, "across_all<{count}, {threads}>({name}, m{m}{turn});");
             return;
         }
-        let (place, place_states) = self.place_of_meeting(m);
-        let call = if cluster > 1 {
-            let parity = self.parity();
-            format!("across_cluster<{cluster}, {threads}>({name}{at}, m{m}{place_states}, b{m}{place}, {parity})")
-        } else {
-            format!("across<{count}, {threads}>({name}{at}, m{m}{place_states})")
-        };
-        let _ = writeln!(self.p.out, "{each}{name}{at} = {call};");
+        if cluster == 1 {
+            let (_, place_states) = self.place_of_meeting(m);
+            let _ = writeln!(self.p.out, "{each}{name}{at} = across<{count}, {threads}>({name}{at}, m{m}{place_states});");
+            return;
+        }
+        let (send, receive) = (self.to_cluster(m, &format!("{name}{at}")), self.from_cluster(m));
+        let _ = writeln!(self.p.out, "{each} {{ {send} {name}{at} = {receive}; }}");
     }
 
     /// Reserves places where states meet; gives their number.
     pub(super) fn meeting(&mut self, ty: &str, lanes: bool) -> usize {
-        self.meetings.push(Meeting { ty: ty.to_owned(), states: self.s.threads() / 32 * self.s.cluster, lanes });
+        let states = if self.s.cluster > 1 { self.s.cluster } else { self.s.threads() / 32 };
+        self.meetings.push(Meeting { ty: ty.to_owned(), states, lanes });
         self.meetings.len() - 1
+    }
+
+    /// Sends a state to a meeting of a cluster.
+    pub(super) fn to_cluster(&self, m: usize, state: &str) -> String {
+        let (cluster, threads, (place, states)) = (self.s.cluster, self.s.threads(), self.place_of_meeting(m));
+        let warps = if place.is_empty() { String::new() } else { format!("{place} * {}", threads / 32) };
+        let turn = if self.turns() > 1 { "turn" } else { "0" };
+        format!("to_cluster<{cluster}, {threads}>({state}, s{m}{warps}, m{m}{states}, b{m}{place}, {turn});")
+    }
+
+    /// The merged state of a meeting of a cluster.
+    pub(super) fn from_cluster(&self, m: usize) -> String {
+        let (cluster, parity, (place, states)) = (self.s.cluster, self.parity(), self.place_of_meeting(m));
+        format!("from_cluster<{cluster}>(m{m}{states}, b{m}{place}, {parity})")
     }
 
     /// Turns of the places where states meet: in a walk, the threads that are ahead are in the other one; in a stream they may be
@@ -376,7 +393,7 @@ impl Nest<'_, '_> {
     }
 
     /// Whether an even or an odd number of turns of a meeting's place came before, as text.
-    pub(super) fn parity(&self) -> &'static str {
+    fn parity(&self) -> &'static str {
         if self.s.depth > 1 {
             "turn >> 2 & 1"
         } else if self.walking {
@@ -402,14 +419,14 @@ impl Nest<'_, '_> {
 
     /// Declares the shared memory of meetings, and begins those of clusters.
     fn declare_meetings(&self, text: &mut String) {
-        let turns = self.turns();
+        let (turns, warps) = (self.turns(), self.s.threads() / 32);
         for (m, Meeting { ty, states, lanes }) in self.meetings.iter().enumerate() {
             let places = if *lanes { format!("{turns} * V") } else { turns.to_string() };
             let _ = writeln!(text, "__shared__ {ty} m{m}[{places} * {states}];");
             if self.s.cluster > 1 {
                 let _ = writeln!(
                     text,
-                    "__shared__ u64 b{m}[{places}];\n\
+                    "__shared__ {ty} s{m}[{places} * {warps}];\n__shared__ u64 b{m}[{places}];\n\
                      if (threadIdx.x == 0) for (int i = 0; i < {places}; ++i) meeting_begun(b{m} + i, {states} * sizeof({ty}));"
                 );
             }
@@ -540,6 +557,7 @@ impl Nest<'_, '_> {
                 self.open_loop(set, self.s.unrolled)?;
             }
             self.body(set, roots)?;
+            self.refill()?;
             self.p.line("} }");
         }
         self.p.have = before;

@@ -239,9 +239,7 @@ template<class T> struct alignas(sizeof(T)) Welford { T a, b, c;
     static DEV Welford none() { Welford s; s.a = s.b = s.c = 0; return s; }
     DEV void add(T x) { c += 1; T d = x - a; a += s_div(d, c); b += d * (x - a); }
     DEV void merge(const Welford& o) {
-        if (o.c == 0) return;
-        if (c == 0) { *this = o; return; }
-        T n = c + o.c, d = o.a - a, share = s_div(o.c, n);
+        T n = c + o.c, d = o.a - a, share = o.c == 0 ? (T)0 : s_div(o.c, n);
         a += d * share; b = b + o.b + d * d * (c * share); c = n;
     } };
 DEV float shrink(float x, float m) { return x == m && x == Limits<float>::least() ? 1.0f : s_exp(x - m); }
@@ -321,19 +319,28 @@ template<class S> DEV S shuffled(const S& s, int mask) {
         reinterpret_cast<u32*>(&r)[i] = __shfl_xor_sync(0xffffffffu, reinterpret_cast<const u32*>(&s)[i], mask);
     return r;
 }
+// Whether two states merge to the same in either order, to the last bit.
+template<class S> struct Commutes { static constexpr bool value = false; };
+template<class T> struct Commutes<Sum<T>> { static constexpr bool value = true; };
+template<class A, class B> struct Commutes<Both<A, B>> { static constexpr bool value = Commutes<A>::value && Commutes<B>::value; };
 template<int G, class S> DEV S across_warp(S s) {
     UNROLL for (int m = 1; m < G; m *= 2) {
         S o = shuffled(s, m);
-        if (threadIdx.x & m) { o.merge(s); s = o; } else s.merge(o);
+        if constexpr (Commutes<S>::value) { s.merge(o); continue; }
+        S first = threadIdx.x & m ? o : s, last = threadIdx.x & m ? s : o;
+        first.merge(last);
+        s = first;
     }
     return s;
 }
 // Groups of G adjacent threads, of T; a state per warp of the block meets in `shared`, which nothing else may use before the
 // threads have waited for each other once more.
-template<int G, int T, class S> DEV S across(S s, S* shared) {
-    constexpr int W = G / 32;
+template<class S> DEV void to_group(S s, S* shared) {
     s = across_warp<32>(s);
     if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = s;
+}
+template<int G, int T, class S> DEV S from_group(S* shared) {
+    constexpr int W = G / 32;
     wait<G, T>();
     int lane = threadIdx.x % 32;
     S t = lane < W ? shared[threadIdx.x / G * W + lane] : S::none();
@@ -342,6 +349,10 @@ template<int G, int T, class S> DEV S across(S s, S* shared) {
     UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
         reinterpret_cast<u32*>(&r)[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&t)[i], 0);
     return r;
+}
+template<int G, int T, class S> DEV S across(S s, S* shared) {
+    to_group(s, shared);
+    return from_group<G, T>(shared);
 }
 // The same for V states of every thread, which are dealt to the lanes of a warp while they are merged.
 template<int G, int T, int V, class S> DEV void across_all(S (&y)[V], S* shared) {
@@ -365,29 +376,26 @@ template<int G, int T, int V, class S> DEV void across_all(S (&y)[V], S* shared)
     LANES(j) UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
         reinterpret_cast<u32*>(&y[j])[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&s)[i], j * EACH);
 }
-// All threads of a cluster of C blocks of T: every warp sends its state to every block, and merges what it got from all of them.
-template<int C, int T, class S> DEV void to_cluster(S s, S* shared, u64* meeting) {
+// All threads of a cluster of C blocks of T: states of warps meet in `warps`, and the first warp sends the block's state to every
+// block. It alone waits for the others, at the barrier of a turn.
+template<int C, int T, class S> DEV void to_cluster(S s, S* warps, S* shared, u64* meeting, int turn) {
     constexpr int W = T / 32;
     s = across_warp<32>(s);
     int lane = threadIdx.x % 32;
+    if (lane == 0) warps[threadIdx.x / 32] = s;
+    if (threadIdx.x >= 32) { warp_arrives<T>(turn); return; }
+    warps_arrived<T>(turn);
+    s = across_warp<W>(warps[lane % W]);
     if (lane < C) {
-        SharedAddress slot = in_block(shared_address(shared + cluster_rank() * W + threadIdx.x / 32), lane);
+        SharedAddress slot = in_block(shared_address(shared + cluster_rank()), lane);
         SharedAddress there = in_block(shared_address(meeting), lane);
         UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i) send(slot + 4 * i, reinterpret_cast<u32*>(&s)[i], there);
     }
 }
-template<int C, int T, class S> DEV S from_cluster(S* shared, u64* meeting, u32 parity) {
-    constexpr int N = C * T / 32, EACH = (N + 31) / 32;
+template<int C, class S> DEV S from_cluster(S* shared, u64* meeting, u32 parity) {
     meeting_over(meeting, parity);
-    if (threadIdx.x == 0) meeting_again(meeting, N * sizeof(S));
-    int lane = threadIdx.x % 32;
-    S t = S::none();
-    UNROLL for (int i = 0; i < EACH; ++i) if (lane * EACH + i < N) t.merge(shared[lane * EACH + i]);
-    return across_warp<32>(t);
-}
-template<int C, int T, class S> DEV S across_cluster(S s, S* shared, u64* meeting, u32 parity) {
-    to_cluster<C, T>(s, shared, meeting);
-    return from_cluster<C, T>(shared, meeting, parity);
+    if (threadIdx.x == 0) meeting_again(meeting, C * sizeof(S));
+    return across_warp<C>(shared[threadIdx.x % C]);
 }
 // Groups of G threads at a distance of STRIDE.
 template<int G, int STRIDE, int T, class S> DEV S across_strided(S s, void* scratch) {

@@ -11,6 +11,7 @@ use super::nest::Nest;
 /// Multiprocessors that clusters of any size fill: those beyond a power of two are left over in some parts of a GPU.
 pub(super) const STREAMING: i64 = 128;
 
+pub(super) fn env(name: &str, or: i64) -> i64 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or) }
 /// States of one or two reductions that were sent to the whole cluster, and the meeting that they were sent to.
 struct Sent {
     reductions: Vec<ValueId>,
@@ -24,31 +25,42 @@ impl Nest<'_, '_> {
         let axes = self.grid_axes();
         let rows: i64 = axes.iter().map(|&a| self.chunks(a)).product();
         let (cluster, depth) = (self.s.cluster, self.s.depth);
-        let clusters = rows.min(STREAMING / cluster);
+        let clusters = rows.min(STREAMING * env("FL_P", 1) / cluster);
         let (ty, total, stride) = (self.p.index_type(), self.p.number(rows), self.p.number(clusters));
         self.fixed()?;
         let again = read_again(&self.order, &self.plan);
         let slots = self.slots(&again, depth, i64::MAX);
         let first = format!("({ty})(block / {cluster})");
-        let _ = writeln!(self.p.out, "for (int n = 0; n < {}; ++n) {{", depth - 1);
-        self.begin_copies(&slots, &axes, &format!("{first} + n * {stride}"), "n", &total)?;
-        self.p.line("}");
-        self.p.held.extend(slots.iter().map(|s| (s.load, format!("*{}", s.pointer("here")))));
-        let before = format!("ring == 0 ? {} : ring - 1", depth - 1);
         let _ = writeln!(
             self.p.out,
-            "cluster_wait();\nint ring = 0, n = 0;\nfor ({ty} row = {first}; ; row += {stride}, ++n) {{\n\
+            "for (int here = 0; here < {depth}; ++here) {{ if ({ty} q = {first} + here * {stride}; q < {total}) {{"
+        );
+        self.decompose("q", &axes);
+        self.copy_loads(&slots, "here")?;
+        self.p.line("}\ncopies_begun(); }");
+        self.p.held.extend(slots.iter().map(|s| (s.load, format!("*{}", s.pointer("here")))));
+        let wait = if cluster > 1 { "cluster_wait();\n" } else { "" };
+        let _ = writeln!(
+            self.p.out,
+            "{wait}int ring = 0, n = 0;\nfor ({ty} row = {first}; ; row += {stride}, ++n) {{\n\
              if (row < {total}) {{\ncopies_done<{}>();\nconst int turn = n, here = ring; {ty} q = row;",
             depth - 2
         );
         self.decompose("q", &axes);
         let sent = self.front()?;
-        let _ = writeln!(self.p.out, "}}\nif (n > 0) {{\nconst int turn = n - 1, here = {before}; {ty} q = row - {stride};");
+        let _ = writeln!(
+            self.p.out,
+            "}}\nif (n > 0) {{\nconst int turn = n - 1, here = ring == 0 ? {last} : ring - 1; {ty} q = row - {stride};\n\
+             const {ty} next = row + {last} * {stride};",
+            last = depth - 1
+        );
         self.decompose("q", &axes);
-        self.back(&sent)?;
-        let _ = writeln!(self.p.out, "}}\nif (row >= {total}) break;");
-        self.begin_copies(&slots, &axes, &format!("row + {} * {stride}", depth - 1), &before, &total)?;
-        let _ = writeln!(self.p.out, "ring = ring == {} ? 0 : ring + 1;\n}}", depth - 1);
+        self.back(&sent, slots)?;
+        let _ = writeln!(
+            self.p.out,
+            "copies_begun();\n}}\nif (row >= {total}) break;\nring = ring == {} ? 0 : ring + 1;\n}}",
+            depth - 1
+        );
         Ok(clusters * cluster)
     }
 
@@ -64,16 +76,6 @@ impl Nest<'_, '_> {
         Ok(())
     }
 
-    /// Begins to copy a row into a slot, if there is such a row.
-    fn begin_copies(&mut self, slots: &[Slot], axes: &[usize], row: &str, slot: &str, total: &str) -> Result<()> {
-        let ty = self.p.index_type();
-        let _ = writeln!(self.p.out, "if ({ty} q = {row}; q < {total}) {{ const int here = {slot};");
-        self.decompose("q", axes);
-        self.copy_loads(slots, "here")?;
-        self.p.line("}\ncopies_begun();");
-        Ok(())
-    }
-
     /// What needs no reduction; its states are sent.
     fn front(&mut self) -> Result<Vec<Sent>> {
         self.p.have.clear();
@@ -84,20 +86,20 @@ impl Nest<'_, '_> {
             for some in own.chunks(2) {
                 let (name, ty) = self.joined(some)?;
                 let meeting = self.meeting(&ty, false);
-                let (place, states) = self.place_of_meeting(meeting);
-                let (cluster, threads) = (self.s.cluster, self.s.threads());
-                let _ = writeln!(
-                    self.p.out,
-                    "to_cluster<{cluster}, {threads}>({name}, m{meeting}{states}, b{meeting}{place});"
-                );
+                let send = if self.s.cluster > 1 {
+                    self.to_cluster(meeting, &name)
+                } else {
+                    format!("to_group({name}, m{meeting}{});", self.place_of_meeting(meeting).1)
+                };
+                self.p.line(&send);
                 sent.push(Sent { reductions: some.to_vec(), meeting });
             }
         }
         Ok(sent)
     }
 
-    /// What needs the states that were sent.
-    fn back(&mut self, sent: &[Sent]) -> Result<()> {
+    /// What needs the states that were sent; the last pass over the row makes room for a later one.
+    fn back(&mut self, sent: &[Sent], slots: Vec<Slot>) -> Result<()> {
         self.p.have.clear();
         for Sent { reductions, meeting } in sent {
             for &v in reductions {
@@ -105,17 +107,44 @@ impl Nest<'_, '_> {
                 self.p.declare_state(&format!("y{v}"), &ty, &[]);
             }
             let (name, ty) = self.joined(reductions)?;
-            let (place, states) = self.place_of_meeting(*meeting);
-            let (cluster, threads, parity) = (self.s.cluster, self.s.threads(), self.parity());
-            let _ = writeln!(
-                self.p.out,
-                "{name} = from_cluster<{cluster}, {threads}, {ty}>(m{meeting}{states}, b{meeting}{place}, {parity});"
-            );
+            let receive = if self.s.cluster > 1 {
+                self.from_cluster(*meeting)
+            } else {
+                let threads = self.s.threads();
+                format!("from_group<{threads}, {threads}, {ty}>(m{meeting}{})", self.place_of_meeting(*meeting).1)
+            };
+            let _ = writeln!(self.p.out, "{name} = {receive};");
             self.parted(reductions);
             for &v in reductions {
                 self.p.results(v, &format!("y{v}"), false)?;
             }
         }
-        self.levels().into_iter().filter(|&l| l > 0).try_for_each(|level| self.level(level))
+        let passes = |level: usize| self.stages_of(level).iter().any(|(loops, _)| !loops.axes.is_empty());
+        let last = self.levels().into_iter().filter(|&l| passes(l)).max();
+        let mut slots = Some(slots);
+        for level in self.levels().into_iter().filter(|&l| l > 0) {
+            if last == Some(level) {
+                self.refilled = slots.take().unwrap_or_default();
+            }
+            self.level(level)?;
+        }
+        Ok(())
+    }
+
+    /// Begins to copy what a later row has where the pass at hand is.
+    pub(super) fn refill(&mut self) -> Result<()> {
+        let slots = std::mem::take(&mut self.refilled);
+        if slots.is_empty() {
+            return Ok(());
+        }
+        let (axes, ty) = (self.grid_axes(), self.p.index_type());
+        let total = self.p.number(axes.iter().map(|&a| self.chunks(a)).product());
+        let _ = writeln!(self.p.out, "if ({ty} q = next; q < {total}) {{");
+        self.decompose("q", &axes);
+        for slot in &slots {
+            self.copy_load(slot, "here")?;
+        }
+        self.p.line("}");
+        Ok(())
     }
 }

@@ -46,7 +46,7 @@ struct Block {
     Cluster* cluster;
     Fiber* fibers;
     int threads;
-    Barrier all, groups[32];
+    Barrier all, groups[32], turns[4];
     Warp warps[32];
     jmp_buf scheduler;
 };
@@ -195,6 +195,11 @@ template<int G, int T> inline void wait() {
     if (G == T || T / G > 15) __syncthreads();
     else meet(self->groups[threadIdx.x / G], G);
 }
+template<int T> inline void warp_arrives(int turn) {
+    Barrier& barrier = self->turns[turn & 3];
+    if (++barrier.arrived == T) { barrier.arrived = 0; ++barrier.turn; }
+}
+template<int T> inline void warps_arrived(int turn) { meet(self->turns[turn & 3], T); }
 inline void cluster_arrive() { ++self->cluster->arrived; }
 inline void cluster_wait() { while (self->cluster->arrived < self->cluster->blocks * self->cluster->threads) others_run(); }
 inline u32 cluster_rank() { return self->rank; }

@@ -64,9 +64,9 @@ impl Measured {
         self.times.ruler / self.times.best().max(1e-12)
     }
 
-    /// Whether the target is met, if there is one.
+    /// Whether the target is met to a hundredth, if there is one.
     pub(crate) fn met(&self) -> Option<bool> {
-        self.target.map(|t| self.fraction() >= t)
+        self.target.map(|t| self.fraction() >= 0.99 * t)
     }
 
     /// As data.
@@ -101,7 +101,7 @@ impl Measured {
 ///
 /// # Errors
 /// A program that does not compile or run; out of memory.
-pub(crate) fn measure(row: &Row, numerics: Numerics, config: &Config, rulers: &mut Rulers, rounds: usize) -> Result<Measured> {
+pub(crate) fn measure(row: &Row, numerics: Numerics, config: &Config, rulers: &Rulers, rounds: usize) -> Result<Measured> {
     let config = Config { numerics, cache: None, ..config.clone() };
     let start = Instant::now();
     let executable = driver::compile(&row.module, &config)?;

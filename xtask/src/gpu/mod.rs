@@ -43,13 +43,13 @@ pub(crate) fn bench(words: &[&str]) -> Result<()> {
     let rounds = flags.or("rounds", ROUNDS[usize::from(quick)])?;
     let files = row::files(&flags.path("files", "benches/cuda"), flags.text("rows").unwrap_or(""))?;
     let device = opened(&config)?;
-    let mut rulers = Rulers::new(&device, &config)?;
+    let rulers = Rulers::new(&device)?;
     let host = host::bench(&device, &config)?;
     println!("{}", HEAD);
     let mut rows = Vec::new();
     for file in &files {
         for numerics in numerics(quick) {
-            let result = Row::load(file).and_then(|row| measured::measure(&row, *numerics, &config, &mut rulers, rounds));
+            let result = Row::load(file).and_then(|row| measured::measure(&row, *numerics, &config, &rulers, rounds));
             rows.push(shown(file, *numerics, result));
         }
     }

@@ -1,36 +1,25 @@
 //! What times are held against, measured on the same device.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Config, Result};
-use driver::Executable;
-use graph::{Module, text};
-use runtime::cuda::{Rates, measure};
-use runtime::{Array, Buffer, Device};
-use scalar::DType;
+use base::Result;
+use runtime::cuda::{Rates, ReadStream, measure};
+use runtime::{Buffer, Device};
 
 use super::row::Ruler;
-use super::tiled::{Values, tiled};
-
-/// Columns of the stream that is read.
-const COLUMNS: usize = 8192;
 
 /// The rulers of a device.
 pub(crate) struct Rulers {
     device: Arc<Device>,
-    config: Config,
     /// What the device's own measurement gives; a CPU has none.
     pub(crate) rates: Option<Rates>,
-    /// Sums of a stream, by its rows.
-    streams: BTreeMap<usize, Executable>,
 }
 
 /// A ruler for one row, ready to be timed.
 pub(crate) enum Ready<'a> {
     Copy { device: &'a Device, from: Buffer, to: Buffer },
-    Read { device: &'a Device, sum: &'a Executable, x: [Array; 1], at_most: f64 },
+    Read { device: &'a Device, stream: ReadStream<'a> },
     Rate(f64),
 }
 
@@ -39,19 +28,21 @@ impl Rulers {
     ///
     /// # Errors
     /// Out of memory.
-    pub(crate) fn new(device: &Arc<Device>, config: &Config) -> Result<Rulers> {
+    pub(crate) fn new(device: &Arc<Device>) -> Result<Rulers> {
         let rates = device.is_cuda().then(|| measure(device)).transpose()?;
-        Ok(Rulers { device: device.clone(), config: config.clone(), rates, streams: BTreeMap::new() })
+        Ok(Rulers { device: device.clone(), rates })
     }
 
-    /// The ruler of a row with so many bytes and operations; on a CPU a product is held against a copy.
+    /// The ruler of a row with so many bytes and operations; on a CPU all are held against a copy.
     ///
     /// # Errors
     /// Out of memory.
-    pub(crate) fn ready(&mut self, ruler: Ruler, bytes: f64, operations: f64) -> Result<Ready<'_>> {
+    pub(crate) fn ready(&self, ruler: Ruler, bytes: f64, operations: f64) -> Result<Ready<'_>> {
         match (ruler, self.rates) {
             (Ruler::Product, Some(Rates { gemm: Some(gemm), .. })) => Ok(Ready::Rate(operations / (gemm * 1e12))),
-            (Ruler::Read, _) => self.read(bytes),
+            (Ruler::Read, Some(_)) => {
+                Ok(Ready::Read { device: &self.device, stream: ReadStream::new(&self.device, bytes as usize)? })
+            }
             _ => {
                 let half = bytes as usize / 2;
                 let (from, to) = (self.device.pool().alloc(half)?, self.device.pool().alloc(half)?);
@@ -59,21 +50,6 @@ impl Rulers {
                 Ok(Ready::Copy { device: &self.device, from, to })
             }
         }
-    }
-
-    /// Our own sum of an f32 stream, or the device's own measurement of reading where that is faster.
-    fn read(&mut self, bytes: f64) -> Result<Ready<'_>> {
-        let rows = (bytes / (4 * COLUMNS) as f64).ceil().max(1.0) as usize;
-        if !self.streams.contains_key(&rows) {
-            let body = format!(
-                "func stream(x: f32[{rows}, {COLUMNS}]) -> (s) {{\n  %1 = reduce.sum %x [0, 1] : f32[]\n  return s = %1\n}}\n"
-            );
-            let module = Module { graph: text::parse("stream", &body)?, frozen: Vec::new() };
-            self.streams.insert(rows, driver::compile(&module, &self.config)?);
-        }
-        let x = [tiled(self.device.pool(), DType::F32, &[rows, COLUMNS], Values { below: 1, floats: (-1.0, 1.0) }, 0)?];
-        let at_most = self.rates.map_or(f64::INFINITY, |r| bytes / (r.read * 1e9));
-        Ok(Ready::Read { device: &self.device, sum: &self.streams[&rows], x, at_most })
     }
 }
 
@@ -89,7 +65,7 @@ impl Ready<'_> {
         };
         match self {
             Ready::Copy { device, from, to } => seconds(device, &|| to.copy_from(0, from, 0, from.len())),
-            Ready::Read { device, sum, x, at_most } => Ok(seconds(device, &|| sum.run_arrays(x).map(drop))?.min(*at_most)),
+            Ready::Read { device, stream } => seconds(device, &|| stream.run()),
             Ready::Rate(seconds) => Ok(*seconds),
         }
     }

@@ -267,7 +267,8 @@ impl<'a> Shape<'a> {
     /// Threads of a group share the inner points of each point.
     fn rows(&self) -> Schedule {
         let single = self.kept == 0 && !self.has_scan && self.block.is_none_or(|b| b.length == 1);
-        let only_stores = |(l, roots): (&Loops, &Vec<Root>)| !l.axes.is_empty() || roots.iter().all(|r| matches!(r, Root::Store(_)));
+        let only_stores =
+            |(l, roots): (&Loops, &Vec<Root>)| !l.axes.is_empty() || roots.iter().all(|r| matches!(r, Root::Store(_)));
         let along_row = self.vector.is_some_and(|v| self.flat.inner.has(v)) && self.plan.iter().all(only_stores);
         let streams = single && self.block.is_none() && self.clusters && along_row;
         if let Some((cluster, threads, depth)) = self.row.streams(self.points).filter(|_| streams) {

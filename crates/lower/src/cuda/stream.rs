@@ -11,7 +11,9 @@ use super::nest::Nest;
 /// Multiprocessors that clusters of any size fill: those beyond a power of two are left over in some parts of a GPU.
 pub(super) const STREAMING: i64 = 128;
 
-pub(super) fn env(name: &str, or: i64) -> i64 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or) }
+pub(super) fn env(name: &str, or: i64) -> i64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or)
+}
 /// States of one or two reductions that were sent to the whole cluster, and the meeting that they were sent to.
 struct Sent {
     reductions: Vec<ValueId>,

@@ -5,9 +5,11 @@ use program::{Access, CudaProgram, CudaStep, Epilogue, Launch, Operand, Param, P
 use scalar::DType;
 
 use super::gpu::{Gpu, no_gpu};
+use super::prepare::Prepared;
 use super::random::random;
 use super::timer::seconds;
 use crate::device::{Arg, Device};
+use crate::memory::Buffer;
 
 /// Bytes that are copied and read: far more than any cache.
 const BYTES: usize = 1 << 30;
@@ -64,30 +66,60 @@ extern "C" __global__ void __launch_bounds__(512) fl_read(const __grid_constant_
 }
 "#;
 
+/// A kernel that only reads, ready to run.
+pub struct ReadStream<'a> {
+    gpu: &'a Gpu,
+    prepared: Prepared,
+    from: Buffer,
+    to: Buffer,
+}
+
+impl<'a> ReadStream<'a> {
+    /// A stream of so many bytes, rounded up to 16.
+    ///
+    /// # Errors
+    /// A CPU; out of memory.
+    pub fn new(device: &'a Device, bytes: usize) -> Result<ReadStream<'a>> {
+        Self::on(device.as_cuda().ok_or_else(|| no_gpu("reading a stream", device.id()))?, bytes)
+    }
+
+    fn on(gpu: &'a Gpu, bytes: usize) -> Result<ReadStream<'a>> {
+        let vectors = bytes.div_ceil(16);
+        let param = |name: &str, access, elements| Param { name: name.into(), dtype: DType::U32, access, elements };
+        let launch = Launch {
+            entry: "fl_read".into(),
+            grid: 4 * gpu.info().multiprocessors,
+            threads: 512,
+            shared: 0,
+            cluster: 1,
+            args: vec![0, 1],
+            numbers: vec![vectors as i64],
+        };
+        let program = CudaProgram {
+            name: "read".into(),
+            params: vec![param("from", Access::Read, 4 * vectors as u64), param("to", Access::Write, 1)],
+            source: READ.into(),
+            steps: vec![CudaStep::Launch(launch)],
+            checks: vec![],
+        };
+        let prepared = gpu.prepare(program)?;
+        let (from, to) = (random(gpu.pool(), DType::U32, 4 * vectors)?, gpu.pool().alloc(4)?);
+        Ok(ReadStream { gpu, prepared, from, to })
+    }
+
+    /// Reads it once.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn run(&self) -> Result<()> {
+        self.gpu.launch(&self.prepared, &[Arg::from(&self.from), Arg::from(&self.to)])
+    }
+}
+
 fn read(gpu: &Gpu) -> Result<f64> {
-    let param = |name: &str, access, elements| Param { name: name.into(), dtype: DType::U32, access, elements };
-    let launch = Launch {
-        entry: "fl_read".into(),
-        grid: 4 * gpu.info().multiprocessors,
-        threads: 512,
-        shared: 0,
-        cluster: 1,
-        args: vec![0, 1],
-        numbers: vec![(BYTES / 16) as i64],
-    };
-    let program = CudaProgram {
-        name: "read".into(),
-        params: vec![param("from", Access::Read, BYTES as u64 / 4), param("to", Access::Write, 1)],
-        source: READ.into(),
-        steps: vec![CudaStep::Launch(launch)],
-        checks: vec![],
-    };
-    let prepared = gpu.prepare(program)?;
-    let (from, to) = (random(gpu.pool(), DType::U32, BYTES / 4)?, gpu.pool().alloc(4)?);
-    let args = [Arg::from(&from), Arg::from(&to)];
-    let run = || gpu.launch(&prepared, &args);
-    run()?;
-    Ok(BYTES as f64 / seconds(gpu.context(), RUNS, run)? / 1e9)
+    let stream = ReadStream::on(gpu, BYTES)?;
+    stream.run()?;
+    Ok(BYTES as f64 / seconds(gpu.context(), RUNS, || stream.run())? / 1e9)
 }
 
 fn gemm(gpu: &Gpu) -> Result<f64> {

@@ -38,7 +38,7 @@ pub(crate) use context::Context;
 pub(crate) use gpu::Gpu;
 pub use gpu::{Info, libraries};
 pub use load::LibraryInfo;
-pub use measure::{Rates, measure};
+pub use measure::{Rates, ReadStream, measure};
 pub use overhead::{BATCH, LaunchCost, host_seconds, launch_cost};
 pub(crate) use prepare::Prepared;
 pub use prepare::Resources;

@@ -394,12 +394,6 @@ impl Row {
         let parts = |cluster: i64| SHARED_BY_STREAM * cluster / row;
         let few = power_above((row + SHARE - 1) / SHARE);
         let cluster = [few.min(MOST_CLUSTER / 2), MOST_CLUSTER].into_iter().find(|&c| parts(c) >= LEAST_DEPTH)?;
-        use super::stream::env;
-        let cluster = env("FL_C", cluster);
-        if env("FL_T", 0) != 0 {
-            let depth = env("FL_D", (parts(cluster) / env("FL_P", 1)).min(MOST_DEPTH));
-            return (depth >= LEAST_DEPTH).then_some((cluster, env("FL_T", 512), depth));
-        }
         let many = cluster > 1 && rows >= MANY_ROWS * STREAMING / cluster;
         many.then_some((cluster, 2 * THREADS, parts(cluster).min(MOST_DEPTH)))
     }

@@ -11,9 +11,6 @@ use super::nest::Nest;
 /// Multiprocessors that clusters of any size fill: those beyond a power of two are left over in some parts of a GPU.
 pub(super) const STREAMING: i64 = 128;
 
-pub(super) fn env(name: &str, or: i64) -> i64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or)
-}
 /// States of one or two reductions that were sent to the whole cluster, and the meeting that they were sent to.
 struct Sent {
     reductions: Vec<ValueId>,
@@ -27,7 +24,7 @@ impl Nest<'_, '_> {
         let axes = self.grid_axes();
         let rows: i64 = axes.iter().map(|&a| self.chunks(a)).product();
         let (cluster, depth) = (self.s.cluster, self.s.depth);
-        let clusters = rows.min(STREAMING * env("FL_P", 1) / cluster);
+        let clusters = rows.min(STREAMING / cluster);
         let (ty, total, stride) = (self.p.index_type(), self.p.number(rows), self.p.number(clusters));
         self.fixed()?;
         let again = read_again(&self.order, &self.plan);

@@ -31,3 +31,9 @@ func running_sum(x: f32[5, 700]) -> (y) {
   %y = scan.sum %x [1]
   return y = %y
 }
+====
+func greatest_products(x: f32[5, 64], w: f32[5, 300, 64]) -> (y, m) {
+  %p = contract %x, %w "ab,acb->ac" acc f32
+  %m = reduce.max %p [1]
+  return y = %p, m = %m
+}

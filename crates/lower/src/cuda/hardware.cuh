@@ -75,7 +75,7 @@ DEV void meeting_begun(u64* meeting, u32 bytes) {
 }
 DEV void meeting_over(u64* meeting, u32 parity) {
     u32 over;
-    do asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+    do asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                     : "=r"(over) : "r"(shared_address(meeting)), "r"(parity) : "memory");
     while (!over);
 }

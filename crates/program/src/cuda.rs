@@ -47,6 +47,8 @@ pub struct Launch {
     pub shared: u32,
     /// Blocks of a cluster; 1 without clusters.
     pub cluster: u32,
+    /// Clusters take turns: each may do what others of the grid were for, so that no more are launched than run at once.
+    pub in_turns: bool,
     /// Parameters whose addresses are passed.
     pub args: Vec<u16>,
     /// Sizes and strides that the source does not contain as literals.

@@ -55,6 +55,7 @@ fn scale(count: usize, add: i64) -> CudaProgram {
         threads: 256,
         shared: 0,
         cluster: 1,
+        in_turns: false,
         args: vec![0, 1],
         numbers: vec![count as i64, add],
     };

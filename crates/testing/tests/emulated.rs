@@ -84,11 +84,19 @@ fn difference(dtype: DType, want: &[u8], have: &[u8]) -> Option<String> {
 
 /// Runs all kernels of a graph's plan for a GPU that library steps do not compute, as usual and in as many ways that a tuner may choose;
 /// gives their number and adds what is wrong.
-fn check(emulator: &Emulator, name: &str, graph: &Graph, config: &Config, ways: usize, wrong: &mut String) -> base::Result<usize> {
+fn check(
+    emulator: &Emulator,
+    name: &str,
+    graph: &Graph,
+    config: &Config,
+    ways: usize,
+    wrong: &mut String,
+) -> base::Result<usize> {
     let plan = driver::passes(graph, &BTreeMap::new(), &Target::cuda(), config)?.plan;
     let mut count = 0;
     let of = |kernel| driver::candidates(&plan, kernel, &BTreeMap::new(), config).unwrap_or_default();
-    let programs = plan.kernels.iter().flat_map(|k| of(k).into_iter().take(1 + ways).enumerate().map(move |(n, (_, p))| (k, n, p)));
+    let programs =
+        plan.kernels.iter().flat_map(|k| of(k).into_iter().take(1 + ways).enumerate().map(move |(n, (_, p))| (k, n, p)));
     for (kernel, way, mut program) in programs {
         program.name = format!("{name}_{way}_{}", program.name);
         let given: Vec<Vec<u8>> = program.params.iter().enumerate().map(|(n, p)| values(p, n as u64 + 7)).collect();

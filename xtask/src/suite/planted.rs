@@ -41,6 +41,7 @@ pub(crate) fn run(context: &Context, fault: &str) -> Result<Outcome> {
         threads: THREADS as u32,
         shared: 0,
         cluster: 1,
+        in_turns: false,
         args: vec![0],
         numbers: Vec::new(),
     };

@@ -176,7 +176,7 @@ fn launch(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
     if bodies.len() > 1 {
         return beside(entry, bodies, text);
     }
-    let Body { text: body, args, numbers, blocks, shared, cluster, .. } =
+    let Body { text: body, args, numbers, blocks, shared, cluster, in_turns, .. } =
         bodies.into_iter().next().ok_or_else(|| unsupported("an empty launch"))?;
     let words = args.len() + numbers.len();
     let _ = writeln!(
@@ -188,7 +188,7 @@ fn launch(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
     );
     let grid = u32::try_from(blocks).map_err(|_| unsupported("more than 2^32 blocks"))?;
     let (threads, shared, cluster) = (threads as u32, shared as u32, cluster as u32);
-    Ok(Launch { entry: entry.to_owned(), grid, threads, shared, cluster, args, numbers })
+    Ok(Launch { entry: entry.to_owned(), grid, threads, shared, cluster, in_turns, args, numbers })
 }
 
 /// Bodies side by side: the words of each come one after another, after a table with (first block, first address, first number,
@@ -241,7 +241,16 @@ fn beside(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
     );
     table.extend(numbers);
     let grid = u32::try_from(first_block).map_err(|_| unsupported("more than 2^32 blocks"))?;
-    Ok(Launch { entry: entry.to_owned(), grid, threads: threads as u32, shared: 0, cluster: 1, args, numbers: table })
+    Ok(Launch {
+        entry: entry.to_owned(),
+        grid,
+        threads: threads as u32,
+        shared: 0,
+        cluster: 1,
+        in_turns: false,
+        args,
+        numbers: table,
+    })
 }
 
 /// One device function of several parts.

@@ -35,6 +35,8 @@ pub(crate) struct Body {
     pub(crate) shared: i64,
     /// Blocks of a cluster.
     pub(crate) cluster: i64,
+    /// Clusters take turns.
+    pub(crate) in_turns: bool,
 }
 
 /// Prints a nest.
@@ -166,7 +168,7 @@ impl Nest<'_, '_> {
         self.declare_meetings(&mut text);
         text.push_str(&self.p.out);
         let (args, numbers, shared, cluster) = (self.p.args, self.p.numbers, self.slots, self.s.cluster);
-        Ok(Body { text, args, numbers, blocks, threads, shared, cluster })
+        Ok(Body { text, args, numbers, blocks, threads, shared, cluster, in_turns: self.s.depth > 1 })
     }
 
     /// Parallel axes that the grid covers, slowest first, the vector axis last.

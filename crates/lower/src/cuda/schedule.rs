@@ -11,7 +11,6 @@ use crate::stages::{Loops, Plan, Stages};
 
 use super::hold::{Hold, copied_bytes, read_again};
 use super::print::Shared;
-use super::stream::STREAMING;
 
 /// Multiprocessors that a schedule has in mind; more or fewer change speed only.
 const PROCESSORS: i64 = 132;
@@ -394,7 +393,7 @@ impl Row {
         let parts = |cluster: i64| SHARED_BY_STREAM * cluster / row;
         let few = power_above((row + SHARE - 1) / SHARE);
         let cluster = [few.min(MOST_CLUSTER / 2), MOST_CLUSTER].into_iter().find(|&c| parts(c) >= LEAST_DEPTH)?;
-        let many = cluster > 1 && rows >= MANY_ROWS * STREAMING / cluster;
+        let many = cluster > 1 && rows >= MANY_ROWS * PROCESSORS / cluster;
         many.then_some((cluster, 2 * THREADS, parts(cluster).min(MOST_DEPTH)))
     }
 

@@ -8,9 +8,6 @@ use kernel::ValueId;
 use super::hold::{Slot, plain_loads, read_again};
 use super::nest::Nest;
 
-/// Multiprocessors that clusters of any size fill: those beyond a power of two are left over in some parts of a GPU.
-pub(super) const STREAMING: i64 = 128;
-
 /// States of one or two reductions that were sent to the whole cluster, and the meeting that they were sent to.
 struct Sent {
     reductions: Vec<ValueId>,
@@ -24,8 +21,8 @@ impl Nest<'_, '_> {
         let axes = self.grid_axes();
         let rows: i64 = axes.iter().map(|&a| self.chunks(a)).product();
         let (cluster, depth) = (self.s.cluster, self.s.depth);
-        let clusters = rows.min(STREAMING / cluster);
-        let (ty, total, stride) = (self.p.index_type(), self.p.number(rows), self.p.number(clusters));
+        let (ty, total) = (self.p.index_type(), self.p.number(rows));
+        let stride = format!("({ty})(gridDim.x / {cluster})");
         self.fixed()?;
         let again = read_again(&self.order, &self.plan);
         let slots = self.slots(&again, depth, i64::MAX);
@@ -60,7 +57,7 @@ impl Nest<'_, '_> {
             "copies_begun();\n}}\nif (row >= {total}) break;\nring = ring == {} ? 0 : ring + 1;\n}}",
             depth - 1
         );
-        Ok(clusters * cluster)
+        Ok(rows * cluster)
     }
 
     /// Reads what is the same in all rows into registers, as far as there are some.

@@ -152,6 +152,7 @@ table! {
         module_load = c"cuModuleLoadData": (*mut RawModule, *const c_void);
         module_unload = c"cuModuleUnload": (RawModule);
         module_function = c"cuModuleGetFunction": (*mut RawFunction, RawModule, *const c_char);
+        active_clusters = c"cuOccupancyMaxActiveClusters": (*mut c_int, RawFunction, *const LaunchConfig);
         function_get = c"cuFuncGetAttribute": (*mut c_int, c_int, RawFunction);
         function_set = c"cuFuncSetAttribute": (RawFunction, c_int, c_int);
         launch = c"cuLaunchKernelEx": (*const LaunchConfig, RawFunction, *mut *mut c_void, *mut *mut c_void);

@@ -92,6 +92,7 @@ impl<'a> ReadStream<'a> {
             threads: 512,
             shared: 0,
             cluster: 1,
+            in_turns: false,
             args: vec![0, 1],
             numbers: vec![vectors as i64],
         };

@@ -40,8 +40,16 @@ extern "C" __global__ void fl_one(const __grid_constant__ Block p) {
 pub fn launch_cost(device: &Device) -> Result<LaunchCost> {
     let gpu = device.as_cuda().ok_or_else(|| no_gpu("measuring launches", device.id()))?;
     let param = |name: &str, access| Param { name: name.into(), dtype: DType::F32, access, elements: 1 };
-    let launch =
-        Launch { entry: "fl_one".into(), grid: 1, threads: 32, shared: 0, cluster: 1, args: vec![0, 1], numbers: vec![] };
+    let launch = Launch {
+        entry: "fl_one".into(),
+        grid: 1,
+        threads: 32,
+        shared: 0,
+        cluster: 1,
+        in_turns: false,
+        args: vec![0, 1],
+        numbers: vec![],
+    };
     let program = CudaProgram {
         name: "one".into(),
         params: vec![param("from", Access::Read), param("to", Access::Write)],

@@ -196,9 +196,15 @@ fn check_launch(launch: &Launch, program: &CudaProgram) -> Result<()> {
     Ok(())
 }
 
+/// Clusters that are launched for so many turns where so many run at once: no more than that, each with about as many turns.
+fn balanced(turns: u32, at_once: u32) -> u32 {
+    let each = turns.div_ceil(at_once.clamp(1, turns.max(1)));
+    turns.div_ceil(each.max(1))
+}
+
 impl PreparedLaunch {
     fn new(context: &Context, module: &Module, launch: &Launch, word: u64) -> Result<(PreparedLaunch, Resources)> {
-        let Launch { entry, grid, threads, shared, cluster, args, numbers } = launch;
+        let Launch { entry, grid, threads, shared, cluster, in_turns, args, numbers } = launch;
         let function = module.function(entry)?;
         let rest: Vec<u64> = numbers.iter().map(|&n| n as u64).chain([word]).collect();
         let kernel = Kernel { context, entry, function };
@@ -222,8 +228,9 @@ impl PreparedLaunch {
             local: kernel.get(function_attribute::LOCAL)?,
             shared: fixed + shared,
         };
+        let grid = if *in_turns { kernel.at_once(launch)? } else { *grid };
         let cluster = (*cluster > 1).then(|| LaunchAttribute::cluster(*cluster));
-        let (grid, threads, shared, args) = (*grid, *threads, *shared, args.clone());
+        let (threads, shared, args) = (*threads, *shared, args.clone());
         Ok((PreparedLaunch { function, grid, threads, shared, cluster, args, rest }, resources))
     }
 
@@ -260,6 +267,24 @@ struct Kernel<'a> {
 }
 
 impl Kernel<'_> {
+    /// Blocks of a launch in turns.
+    fn at_once(&self, launch: &Launch) -> Result<u32> {
+        let attribute = LaunchAttribute::cluster(launch.cluster);
+        let config = LaunchConfig {
+            grid: [launch.grid, 1, 1],
+            block: [launch.threads, 1, 1],
+            shared: launch.shared,
+            stream: self.context.stream(),
+            attributes: &raw const attribute,
+            attribute_count: 1,
+        };
+        let (mut clusters, count) = (0, self.context.libraries.driver.active_clusters);
+        // SAFETY: the context is current, the kernel belongs to it, and the configuration outlives the call.
+        self.context
+            .check(unsafe { count(&raw mut clusters, self.function, &raw const config) }, "cuOccupancyMaxActiveClusters")?;
+        Ok(balanced(launch.grid / launch.cluster, clusters.unsigned_abs()) * launch.cluster)
+    }
+
     fn get(&self, attribute: i32) -> Result<u32> {
         let mut value = 0;
         let get = self.context.enter()?.function_get;
@@ -331,11 +356,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn turns_are_dealt_evenly() {
+        for (turns, at_once, want) in [(2048, 30, 30), (64, 33, 32), (5, 66, 5), (67, 66, 34), (1, 0, 1)] {
+            assert_eq!(balanced(turns, at_once), want, "{turns} turns, {at_once} at once");
+        }
+    }
+
+    #[test]
     fn launches_beyond_the_limits_are_refused() {
         let program = CudaProgram { name: "p".into(), params: vec![], source: String::new(), steps: vec![], checks: vec![] };
         let launch = |grid, threads, cluster, args: &[u16]| {
             let (entry, args) = ("k".into(), args.to_vec());
-            let launch = Launch { entry, grid, threads, shared: 0, cluster, args, numbers: vec![] };
+            let launch = Launch { entry, grid, threads, shared: 0, cluster, in_turns: false, args, numbers: vec![] };
             check_launch(&launch, &program).map_err(|e| e.message().to_owned())
         };
         assert!(launch(1, 1024, 1, &[]).is_ok() && launch(1 << 30, 32, 2, &[]).is_ok());

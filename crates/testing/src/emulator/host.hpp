@@ -24,7 +24,7 @@ typedef long long i64;
 #define UNROLL
 
 struct Index { u32 x; };
-static thread_local Index threadIdx, blockIdx;
+static thread_local Index threadIdx, blockIdx, gridDim;
 
 // Fibers.
 struct Copy { void* to; const void* from; int bytes; };
@@ -105,7 +105,7 @@ static Fiber* fibers_of(int count) {
     return fibers.data();
 }
 
-static void run_block(Block& block, u32 number, int threads, int shared) {
+static void run_block(Block& block, u32 number, u32 grid, int threads, int shared) {
     std::vector<uint4> memory(shared / 16 + 1);
     memset(memory.data(), 0xff, memory.size() * sizeof(uint4));
     slots = memory.data();
@@ -120,6 +120,7 @@ static void run_block(Block& block, u32 number, int threads, int shared) {
             if (fiber.done) continue;
             threadIdx.x = t;
             blockIdx.x = number;
+            gridDim.x = grid;
             if (_setjmp(block.scheduler)) continue;
             if (fiber.begun) _longjmp(fiber.here, 1);
             fiber.begun = true;
@@ -139,7 +140,7 @@ static void launch(void (*kernel)(const u64*), u32 grid, int threads, int blocks
         auto run = [&](u32 rank) {
             Block block{};
             block.kernel = kernel; block.words = words.data(); block.rank = rank; block.cluster = &cluster;
-            run_block(block, first + rank, threads, shared);
+            run_block(block, first + rank, grid, threads, shared);
         };
         if (blocks == 1) { run(0); continue; }
         std::vector<std::thread> all;

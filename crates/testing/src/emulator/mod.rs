@@ -87,8 +87,12 @@ fn translated(program: &CudaProgram) -> Result<String> {
     Ok(out)
 }
 
+/// Clusters of a launch in turns.
+const AT_ONCE: u32 = 3;
+
 fn call(launch: &Launch, out: &mut String) {
-    let Launch { entry, grid, threads, shared, cluster, args, numbers } = launch;
+    let Launch { entry, grid, threads, shared, cluster, in_turns, args, numbers } = launch;
+    let grid = if *in_turns { (*grid).min(AT_ONCE * cluster) } else { *grid };
     let addresses = args.iter().map(|a| format!("params[{a}]"));
     let numbers = numbers.iter().map(|n| format!("(u64){n}ll"));
     let words: Vec<String> = addresses.chain(numbers).chain(["(u64)&fault".to_owned()]).collect();

@@ -50,9 +50,10 @@ i64* p0 = (i64*)w[1];
 bf16* p3 = (bf16*)w[2];
 float* p4 = (float*)w[3];
 constexpr int V = 8;
-__shared__ Softmax<float> m0[2 * 32];
+__shared__ Softmax<float> m0[2 * 4];
+__shared__ Softmax<float> s0[2 * 8];
 __shared__ u64 b0[2];
-if (threadIdx.x == 0) for (int i = 0; i < 2; ++i) meeting_begun(b0 + i, 32 * sizeof(Softmax<float>));
+if (threadIdx.x == 0) for (int i = 0; i < 2; ++i) meeting_begun(b0 + i, 4 * sizeof(Softmax<float>));
 cluster_arrive();
 const int x = 0, g = (int)(block % 4) * 256 + (int)threadIdx.x, r = 0;
 int a2 = (u32)(block / 4) / (u32)1;
@@ -88,7 +89,7 @@ float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
 float v5[V]; LANES(j) v5[j] = (float)v4[j];
 add_all<V>(y6, v5);
 } }
-y6 = across_cluster<4, 256>(y6, m0 + turn * 32, b0 + turn, (step >> 1) & 1);
+ { to_cluster<4, 256>(y6, s0 + turn * 8, m0 + turn * 4, b0 + turn, turn); y6 = from_cluster<4>(m0 + turn * 4, b0 + turn, (step >> 1) & 1); }
 float v6a = (float)y6.a;
 float v6b = below_greatest(y6);
 float v7 = (v3 - v6a);
@@ -111,8 +112,8 @@ bool v20[V]; LANES(j) v20[j] = (l20 == j);
 float v21[V]; LANES(j) v21[j] = (float)v20[j];
 float v22[V]; LANES(j) v22[j] = (v18[j] - v21[j]);
 float v23[V]; LANES(j) v23[j] = (v22[j] * 0.015625f);
-const Vec<bf16, V> s3_2030 = packed<bf16>(v23);
-store<bf16, V>(p3, (a0 * 40000 + a1), s3_2030);
+const Vec<bf16, V> s3_2094 = packed<bf16>(v23);
+store<bf16, V>(p3, (a0 * 40000 + a1), s3_2094);
 } }
 turn ^= 1; }
 if (true && g == 0) {

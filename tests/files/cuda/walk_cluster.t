@@ -40,9 +40,10 @@ float* p4 = (float*)w[4];
 float* p7 = (float*)w[5];
 float* p8 = (float*)w[6];
 constexpr int V = 4;
-__shared__ Sum<float> m0[2 * 64];
+__shared__ Sum<float> m0[2 * 8];
+__shared__ Sum<float> s0[2 * 8];
 __shared__ u64 b0[2];
-if (threadIdx.x == 0) for (int i = 0; i < 2; ++i) meeting_begun(b0 + i, 64 * sizeof(Sum<float>));
+if (threadIdx.x == 0) for (int i = 0; i < 2; ++i) meeting_begun(b0 + i, 8 * sizeof(Sum<float>));
 cluster_arrive();
 const int x = 0, g = (int)(block % 8) * 256 + (int)threadIdx.x, r = 0;
 int a2 = (u32)(block / 8) / (u32)1;
@@ -106,7 +107,7 @@ float v11[V]; LANES(j) v11[j] = (v1[j] * v5[j]);
 LANES(j) y12[i][j].add(v11[j]);
 LANES(j) y13[i][j].add(v1[j]);
 } }
-y7 = across_cluster<8, 256>(y7, m0 + turn * 64, b0 + turn, (step >> 1) & 1);
+ { to_cluster<8, 256>(y7, s0 + turn * 8, m0 + turn * 8, b0 + turn, turn); y7 = from_cluster<8>(m0 + turn * 8, b0 + turn, (step >> 1) & 1); }
 float v7a = (float)y7.a;
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
@@ -121,8 +122,8 @@ float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 float v8[V]; LANES(j) v8[j] = (v5[j] * v7a);
 float v9[V]; LANES(j) v9[j] = (v3[j] - v8[j]);
 float v10[V]; LANES(j) v10[j] = (v0 * v9[j]);
-const Vec<float, V> s4_3291 = packed<float>(v10);
-store<float, V>(p4, (a0 * 32768 + a1), s4_3291);
+const Vec<float, V> s4_3355 = packed<float>(v10);
+store<float, V>(p4, (a0 * 32768 + a1), s4_3355);
 } }
 turn ^= 1; }
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {

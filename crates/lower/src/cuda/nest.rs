@@ -45,9 +45,13 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
     let online = online(&mut flat, partials);
     let mut planned = schedule(&flat, unit.block.as_ref(), shared);
-    // While the statistics of one row meet, those of the next are computed: it is worth more arithmetic that there is one meeting.
-    if planned.depth > 1 && shared.numerics == Numerics::Wide && moments(&mut flat, partials) {
-        planned = schedule(&flat, unit.block.as_ref(), shared);
+    if planned.cluster > 1 && shared.numerics == Numerics::Wide {
+        let mut once = flat.clone();
+        let found = moments(&mut once, partials);
+        let streamed = schedule(&once, unit.block.as_ref(), shared);
+        if found && streamed.depth > 1 {
+            (flat, planned) = (once, streamed);
+        }
     }
     let flat = &flat;
     let mut schedule = shared.choice.of(planned, flat, unit.block.is_some());

@@ -46,7 +46,7 @@ const SHARED_BY_STREAM: i64 = SHARED - (16 << 10);
 const LEAST_DEPTH: i64 = 3;
 const MOST_DEPTH: i64 = 8;
 /// Fewest rows for each cluster.
-const MANY_ROWS: i64 = 4;
+const MANY_ROWS: i64 = 2;
 
 /// Fewest chunks of results that keep the GPU busy if many threads share each of them.
 const FEW_RESULTS: i64 = 96;
@@ -266,11 +266,7 @@ impl<'a> Shape<'a> {
     /// Threads of a group share the inner points of each point.
     fn rows(&self) -> Schedule {
         let single = self.kept == 0 && !self.has_scan && self.block.is_none_or(|b| b.length == 1);
-        let only_stores =
-            |(l, roots): (&Loops, &Vec<Root>)| !l.axes.is_empty() || roots.iter().all(|r| matches!(r, Root::Store(_)));
-        let along_row = self.vector.is_some_and(|v| self.flat.inner.has(v)) && self.plan.iter().all(only_stores);
-        let streams = single && self.block.is_none() && self.clusters && along_row;
-        if let Some((cluster, threads, depth)) = self.row.streams(self.points).filter(|_| streams) {
+        if let Some((cluster, threads, depth)) = self.row.streams(self.points).filter(|_| single && self.may_stream()) {
             return Schedule { group: cluster * threads, cluster, hold: Hold::Shared, depth, unrolled: true, ..self.one() };
         }
         if let Some((cluster, threads)) = self.row.shares(self.clusters).filter(|_| single) {
@@ -289,6 +285,14 @@ impl<'a> Shape<'a> {
         let others = threads / group;
         let (points, walkers) = if self.block.is_some() { (1, others) } else { (others.min(power_above(self.points)), 1) };
         Schedule { points, walkers, group, unrolled: hold == Hold::Registers, hold, ..self.one() }
+    }
+
+    /// Whether clusters may take row after row: the states of each meet once, so that the next row's may be accumulated meanwhile.
+    fn may_stream(&self) -> bool {
+        let reduces = |roots: &[Root]| roots.iter().any(|r| matches!(r, Root::Value(_)));
+        let loops: Vec<&Loops> = self.plan.iter().filter(|(_, roots)| reduces(roots)).map(|(l, _)| l).collect();
+        let once = matches!(loops[..], [l] if l.level == 0 && !l.axes.is_empty());
+        once && self.clusters && self.block.is_none() && self.vector.is_some_and(|v| self.flat.inner.has(v))
     }
 
     /// Threads that share a row.
@@ -391,7 +395,7 @@ impl Row {
     fn streams(&self, rows: i64) -> Option<(i64, i64, i64)> {
         let row = self.bytes? * self.chunks;
         let parts = |cluster: i64| SHARED_BY_STREAM * cluster / row;
-        let few = power_above((row + SHARE - 1) / SHARE);
+        let few = power_above((row + MOST_SHARE - 1) / MOST_SHARE);
         let cluster = [few.min(MOST_CLUSTER / 2), MOST_CLUSTER].into_iter().find(|&c| parts(c) >= LEAST_DEPTH)?;
         let many = cluster > 1 && rows >= MANY_ROWS * PROCESSORS / cluster;
         many.then_some((cluster, 2 * THREADS, parts(cluster).min(MOST_DEPTH)))

@@ -1,4 +1,4 @@
-//! Rows looked up in a table that has none.
+//! Rows looked up in tables: such as have none, and such as have very many.
 
 use std::collections::BTreeMap;
 
@@ -35,4 +35,15 @@ fn a_gpu_leaves_such_a_table_to_the_interpreter() {
     let error = program(0).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unsupported);
     assert!(error.message().contains("looked up in a tensor that has none"), "{error}");
+}
+
+#[test]
+fn a_gpu_checks_rows_against_tables_beyond_32_bits() {
+    let body = "func pick(x: i8[n], i: i64[4]) -> (y) {\n  %2 = gather %0, %1 [0] : i8[4]\n  return y = %2\n}\n";
+    let config = Config::default();
+    let plan = passes(&text::parse("pick", body).unwrap(), &BTreeMap::new(), &Target::cuda(), &config).unwrap().plan;
+    let source = |rows| cuda_program(&plan, &plan.kernels[0], &BTreeMap::from([(Var::new("n"), rows)]), &config).unwrap().source;
+    let size = |source: &str| source.lines().find(|l| l.contains(" n0 = ")).unwrap().to_owned();
+    assert_eq!(size(&source((1 << 31) - 1)), "const int n0 = (int)(i64)w[3];");
+    assert_eq!(size(&source(1 << 31)), "const i64 n0 = (i64)(i64)w[3];");
 }

@@ -155,14 +155,10 @@ impl Nest<'_, '_> {
             let ty = stored(self.p.shared.dtypes[arg as usize]);
             let _ = writeln!(text, "{ty}* p{arg} = ({ty}*)w[{n}];");
         }
-        for n in 0..self.p.numbers.len() {
-            let _ = writeln!(
-                text,
-                "const {} n{n} = ({})(i64)w[{}];",
-                self.p.index_type(),
-                self.p.index_type(),
-                self.p.args.len() + n
-            );
+        for (n, &number) in self.p.numbers.iter().enumerate() {
+            // Extents that are no axis, such as that of a table, may be larger than every index computed here.
+            let ty = if i32::try_from(number).is_ok() { self.p.index_type() } else { "i64" };
+            let _ = writeln!(text, "const {ty} n{n} = ({ty})(i64)w[{}];", self.p.args.len() + n);
         }
         let _ = writeln!(text, "constexpr int V = {};", self.s.lanes);
         if self.p.out.contains("scratch") {

@@ -159,6 +159,8 @@ pub(super) struct Calls<'a> {
     arrays: RefCell<Vec<Array>>,
     /// Results that are the inputs with a number in the next call.
     next: Vec<(usize, usize)>,
+    /// Inputs that are the same in every call.
+    kept: Vec<usize>,
 }
 
 impl<'a> Calls<'a> {
@@ -166,8 +168,9 @@ impl<'a> Calls<'a> {
         let graph = executable.graph();
         let given = graph.inputs.iter().filter(|d| !d.frozen).enumerate().filter(|(_, d)| d.donated);
         let of = |(n, d): (usize, &graph::InputDecl)| Some((graph.outputs.iter().position(|o| o.name == d.name)?, n));
-        let next = given.filter_map(of).collect();
-        Calls { executable, arrays: RefCell::new(arrays), next }
+        let next: Vec<(usize, usize)> = given.filter_map(of).collect();
+        let kept = (0..arrays.len()).filter(|n| next.iter().all(|(_, to)| to != n)).collect();
+        Calls { executable, arrays: RefCell::new(arrays), next, kept }
     }
 
     fn arrays(&self) -> Ref<'_, Vec<Array>> {
@@ -180,17 +183,13 @@ impl<'a> Calls<'a> {
             return self.executable.run_arrays(&self.arrays());
         }
         let arrays = self.arrays.take();
-        let kept: Vec<Option<Array>> = (0..arrays.len()).map(|n| self.is_kept(n).then(|| arrays[n].clone())).collect();
+        let (count, kept): (usize, Vec<Array>) = (arrays.len(), self.kept.iter().map(|&n| arrays[n].clone()).collect());
         let mut outputs: Vec<Option<Array>> = self.executable.run_owned(arrays)?.into_iter().map(Some).collect();
-        let mut arrays = kept;
+        let mut arrays = vec![None; count];
+        self.kept.iter().zip(kept).for_each(|(&n, array)| arrays[n] = Some(array));
         self.next.iter().for_each(|&(from, to)| arrays[to] = outputs[from].take());
         *self.arrays.borrow_mut() = arrays.into_iter().flatten().collect();
         Ok(outputs.into_iter().flatten().collect())
-    }
-
-    /// Whether an input is the same in every call.
-    fn is_kept(&self, input: usize) -> bool {
-        self.next.binary_search_by_key(&input, |n| n.1).is_err()
     }
 }
 

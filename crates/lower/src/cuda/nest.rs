@@ -357,7 +357,7 @@ impl Nest<'_, '_> {
             let _ = writeln!(self.p.out, "{each}{name}{at} = across<{count}, {threads}>({name}{at}, m{m}{place_states});");
             return;
         }
-        let (send, receive) = (self.to_cluster(m, &format!("{name}{at}")), self.from_cluster(m));
+        let (send, receive) = (self.send(m, &format!("{name}{at}")), self.received(m));
         let _ = writeln!(self.p.out, "{each} {{ {send} {name}{at} = {receive}; }}");
     }
 
@@ -369,7 +369,7 @@ impl Nest<'_, '_> {
     }
 
     /// Sends a state to a meeting of a cluster.
-    pub(super) fn to_cluster(&self, m: usize, state: &str) -> String {
+    pub(super) fn send(&self, m: usize, state: &str) -> String {
         let (cluster, threads, (place, states)) = (self.s.cluster, self.s.threads(), self.place_of_meeting(m));
         let warps = if place.is_empty() { String::new() } else { format!("{place} * {}", threads / 32) };
         let turn = if self.turns() > 1 { "turn" } else { "0" };
@@ -377,7 +377,7 @@ impl Nest<'_, '_> {
     }
 
     /// The merged state of a meeting of a cluster.
-    pub(super) fn from_cluster(&self, m: usize) -> String {
+    pub(super) fn received(&self, m: usize) -> String {
         let (cluster, parity, (place, states)) = (self.s.cluster, self.parity(), self.place_of_meeting(m));
         format!("from_cluster<{cluster}>(m{m}{states}, b{m}{place}, {parity})")
     }

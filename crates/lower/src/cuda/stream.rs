@@ -83,7 +83,7 @@ impl Nest<'_, '_> {
                 let (name, ty) = self.joined(some)?;
                 let meeting = self.meeting(&ty, false);
                 let send = if self.s.cluster > 1 {
-                    self.to_cluster(meeting, &name)
+                    self.send(meeting, &name)
                 } else {
                     format!("to_group({name}, m{meeting}{});", self.place_of_meeting(meeting).1)
                 };
@@ -104,7 +104,7 @@ impl Nest<'_, '_> {
             }
             let (name, ty) = self.joined(reductions)?;
             let receive = if self.s.cluster > 1 {
-                self.from_cluster(*meeting)
+                self.received(*meeting)
             } else {
                 let threads = self.s.threads();
                 format!("from_group<{threads}, {threads}, {ty}>(m{meeting}{})", self.place_of_meeting(*meeting).1)

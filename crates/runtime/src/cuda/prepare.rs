@@ -280,8 +280,8 @@ impl Kernel<'_> {
         };
         let (mut clusters, count) = (0, self.context.libraries.driver.active_clusters);
         // SAFETY: the context is current, the kernel belongs to it, and the configuration outlives the call.
-        self.context
-            .check(unsafe { count(&raw mut clusters, self.function, &raw const config) }, "cuOccupancyMaxActiveClusters")?;
+        let code = unsafe { count(&raw mut clusters, self.function, &raw const config) };
+        self.context.check(code, "cuOccupancyMaxActiveClusters")?;
         Ok(balanced(launch.grid / launch.cluster, clusters.unsigned_abs()) * launch.cluster)
     }
 

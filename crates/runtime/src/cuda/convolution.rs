@@ -11,6 +11,11 @@ use super::cudnn::{CROSS_CORRELATION, Dnn, attribute, sort};
 /// Alignment of all addresses, and of a parameter's elements where it begins at one.
 pub(super) const ALIGNED: i64 = 16;
 
+/// Places of the operands in a problem.
+pub(super) const W: usize = 0;
+pub(super) const X: usize = 1;
+pub(super) const Y: usize = 2;
+
 /// Numbers of w, x and y in a graph.
 pub(super) const IDS: [i64; 3] = [1, 2, 3];
 
@@ -27,6 +32,11 @@ impl Array {
     /// Elements from the first to the last.
     pub(super) fn span(&self) -> i64 {
         self.extents.iter().zip(&self.strides).map(|(n, s)| (n - 1) * s).sum::<i64>() + 1
+    }
+
+    /// Where an element is.
+    pub(super) fn position(&self, element: &[i64]) -> i64 {
+        element.iter().zip(&self.strides).map(|(i, s)| i * s).sum()
     }
 }
 

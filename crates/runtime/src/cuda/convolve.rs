@@ -8,16 +8,18 @@ use program::{Convolution, Param};
 
 use super::backend::{Descriptor, Values};
 use super::blas::Opaque;
+use super::choices::Choices;
 use super::context::Context;
 use super::convolution::{Graph, IDS, Problem};
 use super::cudnn::{Dnn, attribute, sort};
 use super::engines::{Engines, Plan};
+use super::random::Operands;
 use crate::memory::{Buffer, Pool};
 
 /// The library on one GPU, started by the first convolution.
 pub(crate) struct Convolver {
     pool: Pool,
-    engines: Engines,
+    choices: Choices,
     started: OnceLock<Started>,
     /// Held while it is started, which may fail and be tried again.
     starting: Mutex<()>,
@@ -84,7 +86,7 @@ impl Convolver {
     pub(crate) fn new(pool: &Pool, cache: Option<&str>) -> Convolver {
         Convolver {
             pool: pool.clone(),
-            engines: Engines::new(cache),
+            choices: Choices::new(cache, "convolutions"),
             started: OnceLock::new(),
             starting: Mutex::default(),
             workspace: Mutex::default(),
@@ -93,7 +95,7 @@ impl Convolver {
 
     /// Problems that were timed so far.
     pub(crate) fn timed(&self) -> usize {
-        self.engines.timed.load(std::sync::atomic::Ordering::Relaxed)
+        self.choices.timed()
     }
 
     fn started(&self, context: &Arc<Context>) -> Result<&Started> {
@@ -129,7 +131,10 @@ impl Convolver {
         let problem = Problem::new(convolution, params)?;
         let started = self.started(context)?;
         let graph = Graph::new(started.dnn()?, started.handle, &problem)?;
-        let plan = self.engines.choose(context, &self.pool, started, &graph, &problem)?;
+        let sizes = problem.arrays.iter().map(|a| (problem.dtype, a.span() as usize));
+        let operands = Operands::new(&self.pool, sizes);
+        let contest = Engines { context, pool: &self.pool, started, graph: &graph, problem: &problem, operands };
+        let plan = self.choices.choose(context, &contest)?;
         let size = problem.dtype.size() as u64;
         let operands = [&convolution.w, &convolution.x, &convolution.y];
         Ok(PreparedConvolution {

@@ -1,29 +1,23 @@
-//! Which of cuDNN's engines runs a convolution: the fastest of those proposed that compute it as it is meant, timed once per
-//! problem and machine.
+//! The engines that cuDNN proposes for a convolution, as far as they compute it as it is meant.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use base::{Error, Result, Stock};
+use base::{Error, Result};
 use scalar::DType;
 
 use super::backend::{Descriptor, Values};
+use super::choices::Contest;
 use super::context::Context;
 use super::convolution::{Graph, Problem};
 use super::convolve::Started;
 use super::cudnn::{Dnn, attribute, heuristic, note, sort};
-use super::random::random;
-use super::timer::seconds;
+use super::probe::keeps_nan;
+use super::random::Operands;
 use crate::memory::Pool;
 
-/// Proposals that are asked for, and those that are timed.
+/// Proposals that are asked for, and those of which plans are made.
 const PROPOSALS: usize = 32;
-const TIMED: usize = 10;
-/// Multiply-adds from which timing is worth its while.
-const WORTHWHILE: f64 = (1u64 << 21) as f64;
-/// Seconds that timing one problem may take, besides one run of each proposal.
-const BUDGET: f64 = 0.02;
+const PLANS: usize = 10;
 /// Bytes of workspace that an engine may take.
 const MOST_WORKSPACE: i64 = 1 << 30;
 /// Knobs of an engine.
@@ -31,10 +25,25 @@ const KNOBS: usize = 128;
 
 /// An engine with its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Engine {
+struct Engine {
     index: i64,
     /// Type and value.
     knobs: Vec<(i32, i64)>,
+}
+
+impl Engine {
+    fn words(&self) -> Vec<u64> {
+        let knobs = self.knobs.iter().flat_map(|&(knob, value)| [i64::from(knob), value]);
+        std::iter::once(self.index).chain(knobs).map(i64::cast_unsigned).collect()
+    }
+
+    fn of_words(words: &[u64]) -> Option<Engine> {
+        let (index, knobs) = words.split_first()?;
+        let (pairs, rest) = knobs.as_chunks::<2>();
+        let knob = |&[knob, value]: &[u64; 2]| Some((i32::try_from(knob).ok()?, value.cast_signed()));
+        let knobs = pairs.iter().map(knob).collect::<Option<_>>()?;
+        rest.is_empty().then_some(Engine { index: index.cast_signed(), knobs })
+    }
 }
 
 /// What runs a problem.
@@ -44,99 +53,63 @@ pub(super) struct Plan {
     _parts: Vec<Descriptor>,
 }
 
-/// Choices by problem, in memory and in a cache folder.
-#[derive(Default)]
-pub(super) struct Engines {
-    cache: Option<Stock>,
-    /// Held while a problem is timed, so that no other disturbs.
-    known: Mutex<BTreeMap<String, Engine>>,
-    /// Problems that were timed.
-    pub(super) timed: AtomicUsize,
+/// A convolution on operands of its own.
+pub(super) struct Engines<'a> {
+    pub(super) context: &'a Arc<Context>,
+    pub(super) pool: &'a Pool,
+    pub(super) started: &'a Started,
+    pub(super) graph: &'a Graph,
+    pub(super) problem: &'a Problem,
+    /// To measure with: w, x and y.
+    pub(super) operands: Operands<'a>,
 }
 
-impl Engines {
-    pub(super) fn new(cache: Option<&str>) -> Engines {
-        Engines { cache: cache.map(|c| Stock::new(c, "convolutions")), ..Engines::default() }
+impl Contest for Engines<'_> {
+    type Plan = Plan;
+
+    fn description(&self) -> String {
+        format!("{:?} {:?}", self.started.dnn().ok().map(Dnn::number), self.problem)
     }
 
-    /// The plan for a problem.
-    ///
-    /// # Errors
-    /// `Unsupported` when the library has none.
-    pub(super) fn choose(
-        &self,
-        context: &Arc<Context>,
-        pool: &Pool,
-        started: &Started,
-        graph: &Graph,
-        problem: &Problem,
-    ) -> Result<Plan> {
-        let machine = (&context.about.name, context.about.multiprocessors, started.dnn()?.number());
-        let key = base::digest(format!("{machine:?} {problem:?}").as_bytes());
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let stored = || self.cache.as_ref().and_then(|c| c.load(&key).ok()).and_then(|bytes| unpack(&bytes));
-        if let Some(engine) = known.get(&key).cloned().or_else(stored)
-            && let Ok(plan) = Plan::new(started, graph, &engine)
-        {
-            known.insert(key, engine);
-            return Ok(plan);
-        }
-        let plans = plans(started, graph, problem)?;
-        let timed = plans.len() > 1 && problem.work() >= WORTHWHILE && context.recording() == 0;
-        self.timed.fetch_add(usize::from(timed), Ordering::Relaxed);
-        // Without memory for timing the first proposal is as good as any.
-        let fastest = if timed { fastest(context, pool, started, problem, &plans).ok() } else { None };
-        let (engine, plan) = plans.into_iter().nth(fastest.unwrap_or(0)).ok_or_else(|| unsupported(problem))?;
-        if let (Some(cache), true) = (&self.cache, fastest.is_some()) {
-            let _ = cache.store(&key, &pack(&engine));
-        }
-        known.insert(key, engine);
-        Ok(plan)
+    fn work(&self) -> f64 {
+        self.problem.work()
+    }
+
+    fn plan(&self, choice: &[u64]) -> Option<Plan> {
+        Plan::new(self.started, self.graph, &Engine::of_words(choice)?).ok()
+    }
+
+    fn proposals(&self) -> impl Iterator<Item = Result<Vec<(Vec<u64>, Plan)>>> {
+        [heuristic::A, heuristic::FALLBACK].into_iter().map(|mode| {
+            let engines = proposals(self.started.dnn()?, self.graph, mode, self.problem.dtype)?.into_iter();
+            let plan = |e: Engine| Some((e.words(), Plan::new(self.started, self.graph, &e).ok()?));
+            Ok(engines.filter_map(plan).take(PLANS).collect())
+        })
+    }
+
+    fn rehearsal<'a>(&'a self, plan: &'a Plan) -> Result<impl Fn() -> Result<()> + 'a> {
+        let workspace = self.pool.alloc(plan.workspace.max(1))?;
+        let pack = self.started.pack(self.operands.addresses()?, workspace.as_ptr() as u64)?;
+        Ok(move || {
+            let _held = &workspace;
+            self.started.run(self.context, plan, &pack)
+        })
+    }
+
+    fn is_right(&self, plan: &Plan) -> Result<bool> {
+        keeps_nan(self.problem, self.operands.buffers()?, self.rehearsal(plan)?)
+    }
+
+    fn unsupported(&self) -> Error {
+        Error::unsupported(format!("cuDNN has no engine for {:?}", self.problem))
     }
 }
 
-fn unsupported(problem: &Problem) -> Error {
-    Error::unsupported(format!("cuDNN has no engine for {problem:?}"))
-}
-
-fn pack(engine: &Engine) -> Vec<u8> {
-    let knobs = engine.knobs.iter().flat_map(|&(knob, value)| [i64::from(knob), value]);
-    std::iter::once(engine.index).chain(knobs).flat_map(i64::to_le_bytes).collect()
-}
-
-fn unpack(bytes: &[u8]) -> Option<Engine> {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let words: Vec<i64> = words.iter().map(|w| i64::from_le_bytes(*w)).collect();
-    let (index, knobs) = words.split_first().filter(|_| rest.is_empty())?;
-    let (pairs, rest) = knobs.as_chunks::<2>();
-    let knobs = pairs.iter().map(|&[knob, value]| Some((i32::try_from(knob).ok()?, value))).collect::<Option<_>>()?;
-    rest.is_empty().then_some(Engine { index: *index, knobs })
-}
-
-/// Whether an engine computes numbers as they are meant: sums in f32 of the elements as they are, in an order that is always the
-/// same, and a NaN where it belongs. Transforms (Fourier's, Winograd's) spread a NaN over its neighbours.
+/// Whether an engine says that it computes numbers as they are meant: sums in f32 of the elements as they are, in an order that is
+/// always the same, without transforms (Fourier's, Winograd's), which spread a NaN over its neighbours.
 fn is_faithful(notes: &[i32], dtype: DType) -> bool {
     let harmless = |n: &i32| *n == note::STRICT_NAN || (*n == note::TENSOR_CORE && dtype != DType::F32);
     notes.iter().all(harmless)
-}
-
-/// Plans of faithful engines that the library can make, its favourite first.
-fn plans(started: &Started, graph: &Graph, problem: &Problem) -> Result<Vec<(Engine, Plan)>> {
-    let mut plans = Vec::new();
-    for mode in [heuristic::A, heuristic::FALLBACK] {
-        for engine in proposals(started.dnn()?, graph, mode, problem.dtype)? {
-            if plans.len() == TIMED {
-                break;
-            }
-            if let Ok(plan) = Plan::new(started, graph, &engine) {
-                plans.push((engine, plan));
-            }
-        }
-        if !plans.is_empty() {
-            break;
-        }
-    }
-    Ok(plans)
 }
 
 /// Faithful engines that a heuristic proposes.
@@ -204,37 +177,15 @@ impl Plan {
     }
 }
 
-/// The plan that takes the least time on random numbers.
-fn fastest(context: &Arc<Context>, pool: &Pool, started: &Started, problem: &Problem, plans: &[(Engine, Plan)]) -> Result<usize> {
-    let buffers = problem.arrays.iter().map(|a| random(pool, problem.dtype, a.span() as usize)).collect::<Result<Vec<_>>>()?;
-    let addresses = [0, 1, 2].map(|i| buffers[i].as_ptr() as u64);
-    let most = plans.iter().map(|(_, p)| p.workspace).max().unwrap_or(0);
-    let workspace = pool.alloc(most.max(1))?;
-    let mut best: Option<(f64, usize)> = None;
-    for (n, (_, plan)) in plans.iter().enumerate() {
-        let pack = started.pack(addresses, workspace.as_ptr() as u64)?;
-        let run = || started.run(context, plan, &pack);
-        // A proposal that cannot run after all is none.
-        let Ok(once) = run().and_then(|()| seconds(context, 1, run)) else { continue };
-        let times = (BUDGET / TIMED as f64 / once.max(1e-6)) as usize;
-        let time = if times > 1 { seconds(context, times.min(50), run)? } else { once };
-        if best.is_none_or(|(least, _)| time < least) {
-            best = Some((time, n));
-        }
-    }
-    best.map(|(_, n)| n).ok_or_else(|| unsupported(problem))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn choices_come_back_from_the_cache() {
+    fn engines_come_back_from_words() {
         let engine = Engine { index: 47, knobs: vec![(3, 5), (12, -1)] };
-        assert_eq!(unpack(&pack(&engine)), Some(engine));
-        let bytes = [0; 40];
-        assert!(unpack(&bytes[..16]).is_none() && unpack(&bytes[..23]).is_none() && unpack(&[]).is_none());
+        assert_eq!(Engine::of_words(&engine.words()), Some(engine));
+        assert!(Engine::of_words(&[1, 2]).is_none() && Engine::of_words(&[]).is_none());
     }
 
     #[test]

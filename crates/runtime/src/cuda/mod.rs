@@ -2,12 +2,14 @@
 //!
 //! `places` and `load` find the libraries, of which `driver`, `nvrtc`, `blas` and `cudnn` are the functions; a `context` is a GPU
 //! with one stream; `module` makes kernels of sources and `prepare` launches of kernels; `product` maps products to cuBLASLt's
-//! terms, `multiply` runs them by what `algorithms` chose; `convolution` maps convolutions to graphs of cuDNN, of `backend`'s
-//! descriptors, `convolve` runs them by what `engines` chose; `launches` knows what failed; `record` repeats launches as one.
+//! terms, `multiply` runs them by one of `algorithms`; `convolution` maps convolutions to graphs of cuDNN, of `backend`'s
+//! descriptors, `convolve` runs them by one of `engines`; `choices` says by which, and `probe` which engines keep a NaN within its
+//! `reach`; `launches` knows what failed; `record` repeats launches as one.
 
 mod algorithms;
 mod backend;
 mod blas;
+mod choices;
 mod compiler;
 #[cfg(test)]
 mod compiler_tests;
@@ -27,8 +29,10 @@ mod nvrtc;
 mod overhead;
 mod places;
 mod prepare;
+mod probe;
 mod product;
 mod random;
+mod reach;
 mod record;
 mod table;
 mod timer;

@@ -9,11 +9,13 @@ use base::{Error, Result};
 use program::{Operand, Param, Product};
 use scalar::DType;
 
-use super::algorithms::{Algorithms, Chosen};
-use super::blas::{Blas, Opaque, matrix_attribute, product_attribute};
+use super::algorithms::Algorithms;
+use super::blas::{Algorithm, Blas, Opaque, matrix_attribute, product_attribute};
+use super::choices::Choices;
 use super::context::Context;
 use super::load::LibraryInfo;
 use super::product::{Mapped, Matrix, Problem, code, map};
+use super::random::Operands;
 use crate::memory::{Buffer, Pool};
 
 /// Workspace of the library; what its authors recommend for Hopper.
@@ -24,7 +26,7 @@ const ALIGNED: u64 = 16;
 /// The library on one GPU, started by the first product.
 pub(crate) struct Multiplier {
     pool: Pool,
-    algorithms: Algorithms,
+    choices: Choices,
     started: OnceLock<Started>,
     /// Held while it is started, which may fail and be tried again.
     starting: Mutex<()>,
@@ -70,7 +72,7 @@ impl Multiplier {
     pub(crate) fn new(pool: &Pool, cache: Option<&str>) -> Multiplier {
         Multiplier {
             pool: pool.clone(),
-            algorithms: Algorithms::new(cache),
+            choices: Choices::new(cache, "products"),
             started: OnceLock::new(),
             starting: Mutex::default(),
         }
@@ -83,7 +85,7 @@ impl Multiplier {
 
     /// Problems that were timed so far.
     pub(crate) fn timed(&self) -> usize {
-        self.algorithms.timed.load(std::sync::atomic::Ordering::Relaxed)
+        self.choices.timed()
     }
 
     fn started(&self, context: &Arc<Context>) -> Result<&Started> {
@@ -178,11 +180,11 @@ struct Ready {
     descriptors: Mutex<Descriptors>,
     problem: Problem,
     /// For addresses that are aligned, and for others, which are rare.
-    chosen: [OnceLock<Chosen>; 2],
+    chosen: [OnceLock<Algorithm>; 2],
 }
 
 impl Ready {
-    fn chosen(&self, context: &Arc<Context>, started: &Started, aligned: bool) -> Result<Chosen> {
+    fn chosen(&self, context: &Arc<Context>, started: &Started, aligned: bool) -> Result<Algorithm> {
         let slot = &self.chosen[usize::from(!aligned)];
         if let Some(chosen) = slot.get() {
             return Ok(*chosen);
@@ -194,7 +196,10 @@ impl Ready {
             // Any address will do: the workspace is larger than every vector that is read while timing.
             descriptors.set_bias(started.blas()?, started.workspace.as_ptr() as u64)?;
         }
-        let chosen = multiplier.algorithms.choose(context, &multiplier.pool, started, &descriptors, problem, alignment)?;
+        let sizes = [&problem.a, &problem.b, &problem.d].map(|m| (m.dtype, m.span(problem.batch).max(1) as usize));
+        let operands = Operands::new(&multiplier.pool, sizes);
+        let contest = Algorithms { context, started, descriptors: &descriptors, problem, alignment, operands };
+        let chosen = multiplier.choices.choose(context, &contest)?;
         Ok(*slot.get_or_init(|| chosen))
     }
 }
@@ -277,11 +282,11 @@ impl Descriptors {
     }
 
     /// Runs the product on addresses of a, b and d.
-    pub(super) fn run(&self, context: &Context, started: &Started, [a, b, d]: [u64; 3], chosen: &Chosen) -> Result<()> {
+    pub(super) fn run(&self, context: &Context, started: &Started, [a, b, d]: [u64; 3], algorithm: &Algorithm) -> Result<()> {
         let blas = started.blas()?;
         let [product, la, lb, ld] = self.raw;
         let [one, zero] = [0, 1].map(|i| self.factors[i].as_ptr().cast::<c_void>());
-        let (algorithm, workspace) = (&raw const chosen.algorithm, started.workspace.as_ptr() as u64);
+        let (algorithm, workspace) = (std::ptr::from_ref(algorithm), started.workspace.as_ptr() as u64);
         let (handle, stream) = (started.handle, context.stream());
         // SAFETY: the descriptors describe matrices that lie in the operands' parameters, whose sizes the launch checked; the algorithm
         // was proposed for them, and takes no more workspace than there is.

@@ -1,5 +1,7 @@
 //! Random numbers to measure with: products of zeros take less power, and run at higher clocks, than those of numbers.
 
+use std::cell::OnceCell;
+
 use base::Result;
 use half::{bf16, f16};
 use scalar::DType;
@@ -41,6 +43,35 @@ pub(crate) fn random(pool: &Pool, dtype: DType, count: usize) -> Result<Buffer> 
         done += more;
     }
     Ok(buffer)
+}
+
+/// Operands to measure with, made when they are first needed.
+pub(super) struct Operands<'a> {
+    pool: &'a Pool,
+    sizes: Vec<(DType, usize)>,
+    made: OnceCell<Vec<Buffer>>,
+}
+
+impl<'a> Operands<'a> {
+    /// So many elements of a type each.
+    pub(super) fn new(pool: &'a Pool, sizes: impl IntoIterator<Item = (DType, usize)>) -> Operands<'a> {
+        Operands { pool, sizes: sizes.into_iter().collect(), made: OnceCell::new() }
+    }
+
+    /// Their memory.
+    pub(super) fn buffers(&self) -> Result<&[Buffer]> {
+        if let Some(made) = self.made.get() {
+            return Ok(made);
+        }
+        let made = self.sizes.iter().map(|&(dtype, count)| random(self.pool, dtype, count)).collect::<Result<_>>()?;
+        Ok(self.made.get_or_init(|| made))
+    }
+
+    /// The addresses of the first of them.
+    pub(super) fn addresses<const N: usize>(&self) -> Result<[u64; N]> {
+        let buffers = self.buffers()?;
+        Ok(std::array::from_fn(|i| buffers[i].as_ptr() as u64))
+    }
 }
 
 #[cfg(test)]

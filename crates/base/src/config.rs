@@ -121,13 +121,32 @@ pub struct CudaConfig {
     pub watch: bool,
     /// Blocks may share a row as a cluster. GPUs below compute capability 9.0 have none, whatever this says.
     pub clusters: bool,
-    /// cuDNN may compute convolutions; else they are generated loops.
-    pub convolutions: bool,
+    /// What cuDNN may compute.
+    pub convolutions: Convolutions,
+}
+
+/// What a library may compute of convolutions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Convolutions {
+    /// Nothing: they are generated loops.
+    Loops,
+    /// Convolutions; generated code does what follows them.
+    Alone,
+    /// Convolutions with the bias and the activation that follow them.
+    #[default]
+    Followed,
 }
 
 impl Default for CudaConfig {
     fn default() -> Self {
-        CudaConfig { path: Vec::new(), python: Vec::new(), sync: false, watch: false, clusters: true, convolutions: true }
+        CudaConfig {
+            path: Vec::new(),
+            python: Vec::new(),
+            sync: false,
+            watch: false,
+            clusters: true,
+            convolutions: Convolutions::default(),
+        }
     }
 }
 

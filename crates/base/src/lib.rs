@@ -9,7 +9,7 @@ mod recent;
 mod remark;
 mod stock;
 
-pub use config::{Config, CudaConfig, DeviceId, LOG_TOPICS, Mode, Numerics};
+pub use config::{Config, Convolutions, CudaConfig, DeviceId, LOG_TOPICS, Mode, Numerics};
 pub use error::{Error, ErrorKind, Result};
 pub use hash::{HashMap, HashSet, StableHasher, stable_hash};
 pub use recent::Recent;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use base::{Code, Config, DeviceId, ErrorKind, Recent, Remark, Result};
+use base::{Code, Config, Convolutions, DeviceId, ErrorKind, Recent, Remark, Result};
 use fuse::{Kernel, Plan, Step, Storage};
 use graph::NodeId;
 use lower::{Choice, Layout, Request};
@@ -228,8 +228,8 @@ fn ready_all(
     Ok(ready)
 }
 
-/// Prepares the programs of `lowered`. Where the library refuses a convolution, or is missing, the kernel is lowered again, to
-/// generated loops.
+/// Prepares the programs of `lowered`. Where the library refuses a convolution with what follows it, the kernel is lowered again,
+/// to the convolution alone; where it refuses that too, or is missing, to generated loops.
 fn prepare_all(
     plan: &Plan,
     lowered: &mut [Option<Lowered>],
@@ -238,27 +238,31 @@ fn prepare_all(
     device: &Device,
     config: &Config,
 ) -> Vec<Result<Prepared>> {
-    let convolves: Vec<bool> = programs.iter().map(Program::convolves).collect();
+    let has: Vec<Convolutions> = programs.iter().map(Program::convolutions).collect();
     let mut prepared = device.prepare_all(programs);
-    let mut without = config.clone();
-    without.cuda.convolutions = false;
-    let (mut places, mut loops) = (Vec::new(), Vec::new());
     let kernels = plan.kernels.iter().zip(lowered).filter_map(|(k, l)| Some((k, l.as_mut()?)));
-    let with_program = kernels.filter(|(_, l)| matches!(l, Lowered::Program { .. }));
-    for (place, (kernel, lowered)) in with_program.enumerate() {
-        let Some(Err(why)) = prepared.get(place).filter(|_| convolves[place]) else { continue };
-        if why.kind != ErrorKind::Unsupported {
-            continue;
+    let mut with_program: Vec<_> = kernels.filter(|(_, l)| matches!(l, Lowered::Program { .. })).collect();
+    let mut less = config.clone();
+    for allowed in [Convolutions::Alone, Convolutions::Loops] {
+        less.cuda.convolutions = allowed;
+        let (mut places, mut programs) = (Vec::new(), Vec::new());
+        for (place, (kernel, lowered)) in with_program.iter_mut().enumerate() {
+            let Some(Err(why)) = prepared.get(place).filter(|_| has[place] > allowed) else { continue };
+            if why.kind != ErrorKind::Unsupported {
+                continue;
+            }
+            let again = lower(plan, kernel, dims, device, &less, None, &mut programs);
+            if let Ok(Lowered::Program { args, workspaces, .. }) = again {
+                let message = || format!("{why}; generated loops compute it, which are slow");
+                let is_slow = allowed == Convolutions::Loops;
+                let remark = is_slow.then(|| fallback(kernel, message(), "fuseline doctor says what is missing"));
+                **lowered = Lowered::Program { args, workspaces, remark };
+                places.push(place);
+            }
         }
-        if let Ok(Lowered::Program { args, workspaces, .. }) = lower(plan, kernel, dims, device, &without, None, &mut loops) {
-            let message = format!("{why}; generated loops compute it, which are slow");
-            let remark = Some(fallback(kernel, message, "fuseline doctor says what is missing"));
-            *lowered = Lowered::Program { args, workspaces, remark };
-            places.push(place);
+        for (place, again) in places.into_iter().zip(device.prepare_all(programs)) {
+            prepared[place] = again;
         }
-    }
-    for (place, again) in places.into_iter().zip(device.prepare_all(loops)) {
-        prepared[place] = again;
     }
     prepared
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Code, Numerics};
-use kernel::{AxisSet, Class, Comp, Def, Products, Store, Summary, Target, ValueId, blocks, epilogue, op_cost};
-use scalar::ScalarOp;
+use kernel::{AxisSet, Class, Comp, Def, Epilogues, Products, Store, Summary, Target, ValueId, blocks, epilogue, op_cost};
+use scalar::{DType, ScalarOp};
 
 use crate::build::Refusal;
 use crate::sizes::Sizes;
@@ -21,14 +21,37 @@ pub(crate) fn is_matrix_product(comp: &Comp, v: ValueId) -> bool {
     !fa.minus(fb).minus(*axes).is_empty() && !fb.minus(fa).minus(*axes).is_empty() && !axes.is_empty()
 }
 
-/// Whether a contraction slides one factor along another, as a convolution does: a position varies over contracted axes and others.
-fn slides(comp: &Comp, v: ValueId) -> bool {
-    let Def::Contract { a, b, axes, .. } = comp.value(v).def else { return false };
-    let both = |e: &scalar::Sym| {
-        let free = comp.free_of(e);
-        !free.and(axes).is_empty() && !free.minus(axes).is_empty()
-    };
-    [a, b].iter().any(|&f| matches!(&comp.value(f).def, Def::Load { index, .. } if index.iter().any(both)))
+/// Axes that a contraction of stored arrays slides over, as a convolution does: those of positions that vary over contracted axes and
+/// others.
+fn spatial(comp: &Comp, v: ValueId) -> AxisSet {
+    let Def::Contract { a, b, axes, .. } = comp.value(v).def else { return AxisSet::default() };
+    let slides = |set: &AxisSet| !set.and(axes).is_empty() && !set.minus(axes).is_empty();
+    let positions = [a, b].into_iter().filter_map(|f| match &comp.value(f).def {
+        Def::Load { index, .. } => Some(index.iter().map(|e| comp.free_of(e))),
+        _ => None,
+    });
+    positions.flatten().filter(slides).fold(AxisSet::default(), AxisSet::union)
+}
+
+/// Whether all arrays of a convolution have their channels last, or none has, as the library wants it.
+fn has_one_layout(comp: &Comp, v: ValueId) -> bool {
+    let Def::Contract { a, b, .. } = comp.value(v).def else { return true };
+    let loads = [a, b].into_iter().filter_map(|f| match &comp.value(f).def {
+        Def::Load { index, .. } => Some(index.last()),
+        _ => None,
+    });
+    let (spatial, lasts) = (spatial(comp, v), loads.chain(comp.stores.iter().map(|s| s.index.last())));
+    let mut is_last = lasts.map(|e| e.is_some_and(|e| comp.free_of(e).and(spatial).is_empty()));
+    let first = is_last.next();
+    is_last.all(|other| Some(other) == first)
+}
+
+/// Whether a comp is one convolution and what the library can do to it before it stores it: in 16 bits, with channels last.
+fn is_followed_convolution(comp: &Comp, numerics: Numerics) -> bool {
+    let (Some(found), [store]) = (epilogue(comp, Epilogues::CUDNN, numerics), &comp.stores[..]) else { return false };
+    let last = store.index.last().map_or(AxisSet::default(), |e| comp.free_of(e));
+    let is_last = !last.is_empty() && last.and(spatial(comp, found.product)).is_empty();
+    is_last && matches!(comp.args[store.arg].dtype, DType::F16 | DType::BF16)
 }
 
 /// Class of a comp.
@@ -63,8 +86,10 @@ pub(crate) fn legal(comp: &Comp, target: &Target, numerics: Numerics) -> Result<
             return Err(Refusal::new(Code::F12, format!("reads {} while writing it", arg.name)));
         }
     }
-    let is_convolution = (0..comp.values.len() as ValueId).any(|v| slides(comp, v));
-    if target.products != Products::Generated && is_convolution && comp.values.iter().any(computes) {
+    let convolution = (0..comp.values.len() as ValueId).find(|&v| !spatial(comp, v).is_empty());
+    if let Some(v) = convolution.filter(|_| target.products != Products::Generated)
+        && (!has_one_layout(comp, v) || (comp.values.iter().any(computes) && !is_followed_convolution(comp, numerics)))
+    {
         return Err(Refusal::new(Code::F13, "the library reads and writes stored arrays"));
     }
     match class(comp) {

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 impl Epilogues {
     /// Those of cuBLASLt, whose gelu is the tanh form.
     pub const CUBLASLT: Epilogues = Epilogues { bias: true, relu: true, gelu_tanh: true };
+    /// Those of cuDNN after convolutions.
+    pub const CUDNN: Epilogues = Epilogues { bias: true, relu: true, gelu_tanh: false };
 }
 
 /// How a device computes matrix products.

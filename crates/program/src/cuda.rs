@@ -78,10 +78,11 @@ pub struct Product {
     pub epilogue: Epilogue,
 }
 
-/// What the library does to a product before it stores it.
+/// What the library does to a product or a convolution before it stores it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Epilogue {
-    /// A vector over columns (or rows, if so said) that is added, of `d`'s type: parameter and element offset, adjacent elements.
+    /// A vector over columns (or rows, if so said) that is added, of the result's type: parameter and element offset, adjacent
+    /// elements. Channels are columns.
     pub bias: Option<Bias>,
     /// A function applied after the bias.
     pub activation: Option<Activation>,
@@ -133,6 +134,8 @@ pub struct Convolution {
     pub y: Tensor,
     /// Accumulator.
     pub acc: DType,
+    /// What follows the convolution before it is stored.
+    pub epilogue: Epilogue,
 }
 
 /// Which operand of a convolution is computed.
@@ -228,12 +231,17 @@ impl fmt::Display for Product {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let batch: String = self.batch.iter().map(|n| format!("{n} x ")).collect();
         let Product { m, n, k, a, b, d, acc, epilogue, .. } = self;
-        write!(f, "product {batch}{m} x {n} over {k} in {acc}: {d} = {a} * {b}")?;
-        if let Some(bias) = &epilogue.bias {
+        write!(f, "product {batch}{m} x {n} over {k} in {acc}: {d} = {a} * {b}{epilogue}")
+    }
+}
+
+impl fmt::Display for Epilogue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(bias) = &self.bias {
             let along = if bias.over_rows { "rows" } else { "columns" };
             write!(f, " + p{}[{}..] over {along}", bias.param, bias.offset)?;
         }
-        match epilogue.activation {
+        match self.activation {
             Some(activation) => write!(f, ", {activation:?}"),
             None => Ok(()),
         }
@@ -250,7 +258,7 @@ impl fmt::Display for Operand {
 
 impl fmt::Display for Convolution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Convolution { groups, windows, x, w, y, acc, .. } = self;
+        let Convolution { groups, windows, x, w, y, acc, epilogue, .. } = self;
         let sum = match self.kind {
             ConvolutionKind::Forward => format!("y {y} = x {x} * w {w}"),
             ConvolutionKind::Data => format!("x {x} = w {w} * y {y}"),
@@ -258,7 +266,7 @@ impl fmt::Display for Convolution {
         };
         write!(f, "convolution in {acc}, {groups} groups, windows")?;
         windows.iter().try_for_each(|w| write!(f, " {}/{} pad {}+{}", w.stride, w.dilation, w.before, w.after))?;
-        write!(f, ": {sum}")
+        write!(f, ": {sum}{epilogue}")
     }
 }
 

@@ -24,6 +24,7 @@ pub use verify::verify;
 
 use std::sync::Arc;
 
+use base::Convolutions;
 use scalar::DType;
 
 /// How a program uses a buffer argument.
@@ -90,9 +91,15 @@ impl Program {
             Program::Cuda(p) => p.steps.is_empty(),
         }
     }
-    /// Whether a library's convolution runs, which the library may refuse.
-    pub fn convolves(&self) -> bool {
-        matches!(self, Program::Cuda(p) if p.steps.iter().any(|s| matches!(s, CudaStep::Convolution(_))))
+    /// What it has of a library's convolutions, which the library may refuse.
+    pub fn convolutions(&self) -> Convolutions {
+        let of = |step: &CudaStep| match step {
+            CudaStep::Convolution(c) if c.epilogue == Epilogue::default() => Convolutions::Alone,
+            CudaStep::Convolution(_) => Convolutions::Followed,
+            _ => Convolutions::Loops,
+        };
+        let Program::Cuda(program) = self else { return Convolutions::Loops };
+        program.steps.iter().map(of).max().unwrap_or(Convolutions::Loops)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Convolutions on a GPU, where there is one, against the host. Without one, or without cuDNN, the test says so and passes.
 
+use std::sync::Arc;
+
 use base::{Config, ErrorKind};
 use half::{bf16, f16};
-use program::{Access, Convolution, ConvolutionKind, CudaProgram, CudaStep, Param, Tensor, Window};
+use program::{Access, Bias, Convolution, ConvolutionKind, CudaProgram, CudaStep, Epilogue, Param, Tensor, Window};
 use runtime::{Arg, Device};
-use scalar::DType;
+use scalar::{Activation, DType};
 
 const KINDS: [ConvolutionKind; 3] = [ConvolutionKind::Forward, ConvolutionKind::Data, ConvolutionKind::Weights];
 
@@ -72,7 +74,16 @@ impl Sizes {
             Tensor { param, dtype, offset: 0, extents, strides }
         };
         let (x, w, y) = (tensor(0, x), tensor(1, w), tensor(2, y));
-        Convolution { kind, groups: self.groups, windows: self.windows.clone(), x, w, y, acc: DType::F32 }
+        Convolution {
+            kind,
+            groups: self.groups,
+            windows: self.windows.clone(),
+            x,
+            w,
+            y,
+            acc: DType::F32,
+            epilogue: Epilogue::default(),
+        }
     }
 }
 
@@ -87,7 +98,7 @@ fn at(tensor: &Tensor, point: &[i64]) -> usize {
 }
 
 /// What a convolution means; sums in f64. The second number of an element is the sum of the terms' sizes.
-fn meant(c: &Convolution, numbers: &[Vec<f64>; 3]) -> Vec<(f64, f64)> {
+fn meant(c: &Convolution, numbers: &[Vec<f64>]) -> Vec<(f64, f64)> {
     let which = KINDS.iter().position(|k| *k == c.kind).unwrap();
     let result = [2, 0, 1][which];
     let mut out = vec![(0.0, 0.0); numbers[result].len()];
@@ -143,7 +154,7 @@ fn rounding(dtype: DType) -> f64 {
 }
 
 /// The result on the device; `None` where the library refuses.
-fn run(device: &Device, c: &Convolution, numbers: &[Vec<f64>; 3]) -> Option<Vec<f64>> {
+fn run(device: &Device, c: &Convolution, numbers: &[Vec<f64>]) -> Option<Vec<f64>> {
     let (dtype, (_, written)) = (c.x.dtype, c.operands());
     let param = |i: usize| Param {
         name: format!("p{i}"),
@@ -153,7 +164,7 @@ fn run(device: &Device, c: &Convolution, numbers: &[Vec<f64>; 3]) -> Option<Vec<
     };
     let program = CudaProgram {
         name: "convolution".into(),
-        params: (0..3).map(param).collect(),
+        params: (0..numbers.len()).map(param).collect(),
         source: String::new(),
         steps: vec![CudaStep::Convolution(c.clone())],
         checks: vec![],
@@ -165,13 +176,15 @@ fn run(device: &Device, c: &Convolution, numbers: &[Vec<f64>; 3]) -> Option<Vec<
         }
         prepared => prepared.unwrap(),
     };
-    let buffers = numbers.each_ref().map(|values| {
+    let buffer = |values: &Vec<f64>| {
         let bytes: Vec<u8> = values.iter().flat_map(|&v| bytes_of(dtype, v)).collect();
         let buffer = device.pool().alloc(bytes.len()).unwrap();
         buffer.write(0, &bytes).unwrap();
         buffer
-    });
-    device.launch(&prepared, &buffers.each_ref().map(Arg::from)).unwrap();
+    };
+    let buffers: Vec<_> = numbers.iter().map(buffer).collect();
+    let args: Vec<Arg<'_>> = buffers.iter().map(Arg::from).collect();
+    device.launch(&prepared, &args).unwrap();
     let written = &buffers[usize::from(written.param)];
     let mut bytes = vec![0; written.len()];
     written.read(0, &mut bytes).unwrap();
@@ -179,9 +192,9 @@ fn run(device: &Device, c: &Convolution, numbers: &[Vec<f64>; 3]) -> Option<Vec<
 }
 
 /// Numbers that the type has; the result's own are not numbers, so that what is not written shows.
-fn numbers(c: &Convolution, special: bool) -> [Vec<f64>; 3] {
+fn numbers(c: &Convolution, special: bool) -> Vec<Vec<f64>> {
     let written = c.operands().1.param;
-    [&c.x, &c.w, &c.y].map(|t| {
+    let of = |t: &Tensor| {
         let count = t.extents.iter().product::<i64>() as usize;
         if t.param == written {
             return vec![f64::NAN; count];
@@ -193,40 +206,93 @@ fn numbers(c: &Convolution, special: bool) -> [Vec<f64>; 3] {
             (values[count / 2], values[count / 3]) = (f64::NAN, f64::INFINITY);
         }
         values
-    })
+    };
+    [&c.x, &c.w, &c.y].map(of).to_vec()
+}
+
+/// The first element that differs from what is meant by more than roundings of a type.
+fn differs(dtype: DType, have: &[f64], want: &[(f64, f64)]) -> Option<String> {
+    let near = |(have, (want, size)): (&f64, &(f64, f64))| {
+        let equal = have == want || (have.is_nan() && want.is_nan());
+        equal || (have - want).abs() <= rounding(dtype) * size.max(1.0)
+    };
+    let at = have.iter().zip(want).position(|pair| !near(pair))?;
+    Some(format!("element {at} is {}, not {}", have[at], want[at].0))
+}
+
+/// A GPU with the library.
+fn device() -> Option<Arc<Device>> {
+    let config = Config { cache: None, ..Config::from_env().unwrap() };
+    match Device::cuda_with(0, &config) {
+        Ok(_) if !runtime::cuda::libraries(&config).iter().any(|l| l.name == "cudnn" && l.path.is_some()) => {
+            println!("skipped: no cuDNN");
+            None
+        }
+        Ok(device) => Some(device),
+        Err(error) => {
+            println!("skipped: {error}");
+            None
+        }
+    }
 }
 
 #[test]
 fn convolutions_of_many_shapes_equal_the_reference() {
-    let config = Config { cache: None, ..Config::from_env().unwrap() };
-    let device = match Device::cuda_with(0, &config) {
-        Ok(device) => device,
-        Err(error) => return println!("skipped: {error}"),
-    };
-    if !runtime::cuda::libraries(&config).iter().any(|l| l.name == "cudnn" && l.path.is_some()) {
-        return println!("skipped: no cuDNN");
-    }
+    let Some(device) = device() else { return };
     let (mut taken, mut all, mut wrong) = (0, 0, Vec::new());
     for (n, sizes) in sizes().into_iter().enumerate() {
-        for (kind, dtype) in KINDS.into_iter().flat_map(|k| [DType::F32, DType::F16, DType::BF16].map(|d| (k, d))) {
-            for (last, special) in [(false, false), (true, false), (false, true), (true, true)] {
+        let cases = [(false, false), (true, false), (false, true), (true, true)];
+        for (kind, (last, special)) in KINDS.into_iter().flat_map(|k| cases.map(|case| (k, case))) {
+            let numbers = numbers(&sizes.convolution(kind, DType::F32, last), special);
+            let want = meant(&sizes.convolution(kind, DType::F32, last), &numbers);
+            for dtype in [DType::F32, DType::F16, DType::BF16] {
                 let c = sizes.convolution(kind, dtype, last);
-                let numbers = numbers(&c, special);
                 all += 1;
                 let Some(have) = run(&device, &c, &numbers) else { continue };
                 taken += 1;
-                let near = |(have, (want, size)): (&f64, &(f64, f64))| {
-                    let equal = have == want || (have.is_nan() && want.is_nan());
-                    equal || (have - want).abs() <= rounding(dtype) * size.max(1.0)
-                };
-                let want = meant(&c, &numbers);
-                if let Some(i) = have.iter().zip(&want).position(|pair| !near(pair)) {
-                    wrong.push(format!("sizes {n}, special {special}: element {i} is {}, not {}: {c}", have[i], want[i].0));
-                }
+                let what = differs(dtype, &have, &want);
+                wrong.extend(what.map(|what| format!("sizes {n}, special {special}: {what}: {c}")));
             }
         }
     }
     println!("{taken} of {all} taken");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(taken * 10 >= all * 9, "only {taken} of {all} taken");
+}
+
+#[test]
+fn a_bias_and_relu_follow_within_the_library() {
+    let Some(device) = device() else { return };
+    let (mut taken, mut all, mut wrong) = (0, 0, Vec::new());
+    let alone: Vec<Sizes> = sizes().into_iter().filter(|s| s.groups == 1).collect();
+    for (n, sizes) in alone.iter().enumerate() {
+        for (has_bias, has_relu, special) in
+            [(true, true, false), (true, true, true), (true, false, true), (false, true, false), (false, true, true)]
+        {
+            let mut c = sizes.convolution(ConvolutionKind::Forward, DType::F16, true);
+            c.epilogue = Epilogue {
+                bias: has_bias.then_some(Bias { param: 3, offset: 0, over_rows: false }),
+                activation: has_relu.then_some(Activation::Relu),
+            };
+            let mut numbers = numbers(&c, special);
+            let mut want = meant(&c, &numbers);
+            let bias: Vec<f64> = (0..c.y.extents[1]).map(|k| (k % 7) as f64 - 3.0).collect();
+            for (i, (value, size)) in want.iter_mut().enumerate() {
+                let with = *value + if has_bias { bias[i % bias.len()] } else { 0.0 };
+                (*value, *size) = (if has_relu && with < 0.0 { 0.0 } else { with }, *size + 3.0);
+            }
+            numbers.extend(has_bias.then_some(bias));
+            for dtype in [DType::F16, DType::BF16] {
+                [&mut c.x, &mut c.w, &mut c.y].into_iter().for_each(|t| t.dtype = dtype);
+                all += 1;
+                let Some(have) = run(&device, &c, &numbers) else { continue };
+                taken += 1;
+                let what = differs(dtype, &have, &want);
+                wrong.extend(what.map(|what| format!("sizes {n}, special {special}: {what}: {c}")));
+            }
+        }
+    }
+    println!("{taken} of {all} with what follows taken");
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(taken * 2 >= all, "only {taken} of {all} taken");
 }

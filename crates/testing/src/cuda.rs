@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use base::{Config, CudaConfig, Numerics, Result};
+use base::{Config, Convolutions, CudaConfig, Numerics, Result};
 use driver::Plan;
 use graph::text;
 use kernel::Target;
@@ -53,7 +53,8 @@ pub fn cuda_candidates(body: &str) -> Result<Vec<CudaProgram>> {
 pub fn config_of(body: &str) -> Config {
     let wide = body.lines().any(|line| line == "# numerics wide");
     let has = |what: &str| !body.lines().any(|line| line == format!("# {what} no"));
-    let cuda = CudaConfig { clusters: has("clusters"), convolutions: has("convolutions"), ..CudaConfig::default() };
+    let convolutions = if has("convolutions") { Convolutions::default() } else { Convolutions::Loops };
+    let cuda = CudaConfig { clusters: has("clusters"), convolutions, ..CudaConfig::default() };
     Config { numerics: if wide { Numerics::Wide } else { Numerics::Eager }, cuda, ..Config::default() }
 }
 

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use base::{Config, DeviceId, Error, Numerics, Result};
+use base::{Config, Convolutions, DeviceId, Error, Numerics, Result};
 use driver::Executable;
 use graph::{Graph, HostTensor, interp, text};
 use scalar::Var;
@@ -66,7 +66,9 @@ pub(crate) fn check(context: &Context, stage: &str, name: &str) -> Result<Outcom
     let mut config = context.config.clone();
     let has = |what: &str| !body.lines().any(|line| line == format!("# {what} no"));
     config.cuda.clusters &= has("clusters");
-    config.cuda.convolutions &= has("convolutions");
+    if !has("convolutions") {
+        config.cuda.convolutions = Convolutions::Loops;
+    }
     let program = Program::new(&config, text::parse(name, &body)?)?;
     let mut complaints = Vec::new();
     let mut checks = 0;

@@ -5,9 +5,10 @@
 //! the longer one, and in the direction of the plain factor: where it runs against the other, the contraction is a gradient of
 //! the data.
 
-use kernel::{AxisSet, ValueId};
-use program::{Convolution, ConvolutionKind, Param, Tensor, Window};
-use scalar::{DType, Scalar};
+use base::Convolutions;
+use kernel::{AxisSet, Epilogue, ValueId};
+use program::{Bias, Convolution, ConvolutionKind, Param, Tensor, Window};
+use scalar::{Activation, DType, Scalar};
 
 use super::layout::{Dim, Layouts};
 use super::product::split;
@@ -19,9 +20,15 @@ use crate::lin::Lin;
 /// Spatial axes that the library takes.
 const SPATIAL: std::ops::RangeInclusive<usize> = 2..=3;
 
-/// The convolution of a comp that the library can take, and what remains, if it is not all: that reads it from a workspace.
-pub(crate) fn take(flat: &Flat, params: &mut Vec<Param>) -> Option<(Convolution, Option<Flat>)> {
-    if let Some(convolution) = convolution(flat, params) {
+/// The convolution of a comp that the library can take, with what follows it in the comp if the library may do that too; otherwise
+/// what remains reads it from a workspace.
+pub(crate) fn take(
+    flat: &Flat,
+    epilogue: Option<Epilogue>,
+    allowed: Convolutions,
+    params: &mut Vec<Param>,
+) -> Option<(Convolution, Option<Flat>)> {
+    if let Some(convolution) = epilogue.and_then(|e| followed(flat, e, allowed, params)) {
         return Some((convolution, None));
     }
     let (alone, rest, parameter) = split(flat, params.len())?;
@@ -31,6 +38,39 @@ pub(crate) fn take(flat: &Flat, params: &mut Vec<Param>) -> Option<(Convolution,
         params.pop();
     }
     Some((convolution?, Some(rest)))
+}
+
+/// A comp's convolution with what follows it, if the library takes both: its engines for that want channels last, and keep sums in
+/// f32 until the end only where they multiply in 16 bits.
+fn followed(flat: &Flat, epilogue: Epilogue, allowed: Convolutions, params: &[Param]) -> Option<Convolution> {
+    let mut alone = flat.clone();
+    let [store] = &mut alone.stores[..] else { return None };
+    store.value = epilogue.product;
+    let mut convolution = convolution(&alone, params)?;
+    if epilogue.bias.is_none() && epilogue.activation.is_none() {
+        return Some(convolution);
+    }
+    let Convolution { kind, groups, y, .. } = &convolution;
+    let last = [&convolution.x, y].iter().all(|t| t.strides[1] == 1 && t.extents[1] > 1);
+    let known = matches!(epilogue.activation, None | Some(Activation::Relu));
+    let taken = last && known && *groups == 1 && *kind == ConvolutionKind::Forward && y.dtype != DType::F32;
+    if !taken || allowed < Convolutions::Followed {
+        return None;
+    }
+    let bias = match epilogue.bias {
+        Some(v) => Some(bias(flat, load(flat, v)?, &alone.stores[0].index)?),
+        None => None,
+    };
+    convolution.epilogue = program::Epilogue { bias, activation: epilogue.activation };
+    Some(convolution)
+}
+
+/// A vector over the adjacent axis of a result, which is that of its channels.
+fn bias(flat: &Flat, load: Load<'_>, result: &Lin) -> Option<Bias> {
+    let Load { arg, index, when } = load;
+    let is_channel = |axis: usize| flat.extents[axis] > 1 && result.coef(axis) == 1 && index.coef(axis) == 1;
+    let along = index.is_affine() && index.terms.len() == 1 && flat.order.iter().any(|&a| is_channel(a));
+    (when.is_empty() && along).then_some(Bias { param: arg as u16, offset: index.base, over_rows: false })
 }
 
 /// A contraction that is all that a comp computes.
@@ -259,6 +299,7 @@ impl Reading<'_> {
             ConvolutionKind::Weights => (sliding, result, plain),
         };
         let groups = self.extent(group);
-        Some((gaps, Convolution { kind, groups, windows, x, w, y, acc: self.one.acc }))
+        let epilogue = program::Epilogue::default();
+        Some((gaps, Convolution { kind, groups, windows, x, w, y, acc: self.one.acc, epilogue }))
     }
 }

@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use ::scalar::DType;
-use base::{CudaConfig, HashMap, Numerics, Result};
+use base::{Convolutions, CudaConfig, HashMap, Numerics, Result};
 use program::{CudaProgram, CudaStep, HARDWARE_END, Launch, PRELUDE_END};
 
 use crate::partial::Unit;
@@ -72,7 +72,7 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, config: &Cud
                     program.steps.push(CudaStep::Product(taken.product));
                     taken.rest
                 }
-                None => convolved(flat, config, &mut program),
+                None => convolved(flat, epilogue, config.convolutions, &mut program),
             };
             if let Some(rest) = rest {
                 add(&mut phases, rest, clusters && alone, &mut program)?;
@@ -86,8 +86,14 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, config: &Cud
 }
 
 /// Leaves a convolution of a comp to the library, if it may; gives what remains.
-fn convolved(flat: flat::Flat, config: &CudaConfig, program: &mut CudaProgram) -> Option<flat::Flat> {
-    match config.convolutions.then(|| convolution::take(&flat, &mut program.params)).flatten() {
+fn convolved(
+    flat: flat::Flat,
+    epilogue: Option<kernel::Epilogue>,
+    allowed: Convolutions,
+    program: &mut CudaProgram,
+) -> Option<flat::Flat> {
+    let may = allowed > Convolutions::Loops;
+    match may.then(|| convolution::take(&flat, epilogue, allowed, &mut program.params)).flatten() {
         Some((convolution, rest)) => {
             program.steps.push(CudaStep::Convolution(convolution));
             rest

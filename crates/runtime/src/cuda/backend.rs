@@ -28,6 +28,9 @@ pub(super) enum Values<'a> {
     Factor(f32),
     Addresses(&'a [u64]),
     Mode(i32),
+    Function(i32),
+    Nan(i32),
+    Flag(bool),
     Heuristic(i32),
     Knob(i32),
     One(&'a Descriptor),
@@ -38,13 +41,16 @@ pub(super) enum Values<'a> {
 mod ty {
     pub(super) const HANDLE: i32 = 0;
     pub(super) const DATA_TYPE: i32 = 1;
+    pub(super) const BOOLEAN: i32 = 2;
     pub(super) const NUMBER: i32 = 3;
     pub(super) const FLOAT: i32 = 4;
     pub(super) const POINTER: i32 = 6;
     pub(super) const CONVOLUTION_MODE: i32 = 7;
     pub(super) const HEURISTIC: i32 = 8;
     pub(super) const KNOB: i32 = 9;
+    pub(super) const NAN_PROPAGATION: i32 = 10;
     pub(super) const NOTE: i32 = 11;
+    pub(super) const POINTWISE_MODE: i32 = 14;
     pub(super) const DESCRIPTOR: i32 = 15;
 }
 
@@ -84,6 +90,9 @@ impl Descriptor {
             Values::Factor(f) => set(ty::FLOAT, 1, (&raw const f).cast()),
             Values::Addresses(a) => set(ty::POINTER, a.len(), a.as_ptr().cast()),
             Values::Mode(m) => set(ty::CONVOLUTION_MODE, 1, (&raw const m).cast()),
+            Values::Function(m) => set(ty::POINTWISE_MODE, 1, (&raw const m).cast()),
+            Values::Nan(n) => set(ty::NAN_PROPAGATION, 1, (&raw const n).cast()),
+            Values::Flag(f) => set(ty::BOOLEAN, 1, (&raw const f).cast()),
             Values::Heuristic(m) => set(ty::HEURISTIC, 1, (&raw const m).cast()),
             Values::Knob(k) => set(ty::KNOB, 1, (&raw const k).cast()),
             Values::One(d) => set(ty::DESCRIPTOR, 1, (&raw const d.raw).cast()),

@@ -1,12 +1,8 @@
-//! From a convolution to a graph of one operation in cuDNN's terms.
+//! From a convolution, and what follows it, to a problem for cuDNN.
 
 use base::{Error, Result};
-use program::{Convolution, ConvolutionKind, Param, Tensor, Window};
-use scalar::DType;
-
-use super::backend::{Descriptor, Values};
-use super::blas::Opaque;
-use super::cudnn::{CROSS_CORRELATION, Dnn, attribute, sort};
+use program::{Bias, Convolution, ConvolutionKind, Epilogue, Param, Tensor, Window};
+use scalar::{Activation, DType};
 
 /// Alignment of all addresses, and of a parameter's elements where it begins at one.
 pub(super) const ALIGNED: i64 = 16;
@@ -15,9 +11,6 @@ pub(super) const ALIGNED: i64 = 16;
 pub(super) const W: usize = 0;
 pub(super) const X: usize = 1;
 pub(super) const Y: usize = 2;
-
-/// Numbers of w, x and y in a graph.
-pub(super) const IDS: [i64; 3] = [1, 2, 3];
 
 /// An operand as the library sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +41,10 @@ pub(super) struct Problem {
     pub(super) windows: Vec<Window>,
     /// w, x and y.
     pub(super) arrays: [Array; 3],
+    /// A vector over channels that is added, as broad as y.
+    pub(super) bias: Option<Array>,
+    /// A function applied after the bias.
+    pub(super) activation: Option<Activation>,
 }
 
 impl Problem {
@@ -70,12 +67,20 @@ impl Problem {
             check_inside(tensor, c.windows.len() + 2, params).map_err(wrong)?;
         }
         check_extents(c).map_err(wrong)?;
+        let Epilogue { bias, activation } = &c.epilogue;
+        if (bias.is_some() || activation.is_some()) && c.kind != ConvolutionKind::Forward {
+            return Err(refuse("what follows a gradient"));
+        }
+        if !matches!(activation, None | Some(Activation::Relu)) {
+            return Err(refuse("activation"));
+        }
+        let bias = bias.as_ref().map(|b| bias_array(b, &c.y, params)).transpose().map_err(wrong)?;
         let arrays = [&c.w, &c.x, &c.y].map(|t| Array {
             extents: t.extents.clone(),
             strides: t.strides.clone(),
             alignment: alignment(t.offset * dtype.size() as i64),
         });
-        Ok(Problem { kind: c.kind, dtype, windows: c.windows.clone(), arrays })
+        Ok(Problem { kind: c.kind, dtype, windows: c.windows.clone(), arrays, bias, activation: *activation })
     }
 
     /// Multiply-adds.
@@ -83,6 +88,11 @@ impl Problem {
         let [w, _, y] = &self.arrays;
         let product = |n: &[i64]| n.iter().map(|&n| n as f64).product::<f64>();
         product(&y.extents) * product(&w.extents[1..])
+    }
+
+    /// w, x, y and the bias, if there is one.
+    pub(super) fn operands(&self) -> impl Iterator<Item = &Array> {
+        self.arrays.iter().chain(&self.bias)
     }
 }
 
@@ -102,6 +112,16 @@ fn check_inside(tensor: &Tensor, rank: usize, params: &[Param]) -> Result<(), &'
     if inside { Ok(()) } else { Err("an operand lies outside of its parameter") }
 }
 
+/// A bias with the axes of y, along which it has one element but for the channels.
+fn bias_array(bias: &Bias, y: &Tensor, params: &[Param]) -> Result<Array, &'static str> {
+    let channels = y.extents[1];
+    let with = |of_channels: i64, other: i64| (0..y.extents.len()).map(|a| if a == 1 { of_channels } else { other }).collect();
+    let (extents, strides) = (with(channels, 1), with(1, channels));
+    let tensor = Tensor { param: bias.param, dtype: y.dtype, offset: bias.offset, extents, strides };
+    check_inside(&tensor, y.extents.len(), params)?;
+    Ok(Array { alignment: alignment(tensor.offset * y.dtype.size() as i64), extents: tensor.extents, strides: tensor.strides })
+}
+
 fn check_extents(c: &Convolution) -> Result<(), &'static str> {
     let (x, w, y) = (&c.x.extents, &c.w.extents, &c.y.extents);
     let channels = x[0] == y[0] && y[1] == w[0] && x[1] == w[1] * c.groups && w[0] % c.groups == 0;
@@ -113,73 +133,13 @@ fn check_extents(c: &Convolution) -> Result<(), &'static str> {
 }
 
 /// `cudnnDataType_t`.
-fn code(dtype: DType) -> Option<i32> {
+pub(super) fn code(dtype: DType) -> Option<i32> {
     Some(match dtype {
         DType::F32 => 0,
         DType::F16 => 2,
         DType::BF16 => 9,
         _ => return None,
     })
-}
-
-/// A problem as a graph of the library, with what it is made of.
-pub(super) struct Graph {
-    pub(super) descriptor: Descriptor,
-    _parts: Vec<Descriptor>,
-}
-
-impl Graph {
-    pub(super) fn new(dnn: &Dnn, handle: Opaque, problem: &Problem) -> Result<Graph> {
-        use attribute as a;
-        let dtype = code(problem.dtype).ok_or_else(|| Error::internal(format!("a convolution of {}", problem.dtype)))?;
-        let tensor = |(array, id): (&Array, i64)| {
-            let attributes = [
-                (a::TENSOR_TYPE, Values::Type(dtype)),
-                (a::TENSOR_EXTENTS, Values::Numbers(&array.extents)),
-                (a::TENSOR_STRIDES, Values::Numbers(&array.strides)),
-                (a::TENSOR_ID, Values::Numbers(&[id])),
-                (a::TENSOR_ALIGNMENT, Values::Numbers(&[array.alignment])),
-            ];
-            Descriptor::new(dnn, sort::TENSOR, &attributes)
-        };
-        let mut parts = problem.arrays.iter().zip(IDS).map(tensor).collect::<Result<Vec<_>>>()?;
-        parts.push(convolution(dnn, &problem.windows)?);
-        let (sort, [alpha, beta, convolution, w, x, y]) = match problem.kind {
-            ConvolutionKind::Forward => (sort::FORWARD, a::FORWARD),
-            ConvolutionKind::Data => (sort::BACKWARD_DATA, a::BACKWARD_DATA),
-            ConvolutionKind::Weights => (sort::BACKWARD_WEIGHTS, a::BACKWARD_WEIGHTS),
-        };
-        let attributes = [
-            (alpha, Values::Factor(1.0)),
-            (beta, Values::Factor(0.0)),
-            (convolution, Values::One(&parts[3])),
-            (w, Values::One(&parts[0])),
-            (x, Values::One(&parts[1])),
-            (y, Values::One(&parts[2])),
-        ];
-        let operation = Descriptor::new(dnn, sort, &attributes)?;
-        let attributes = [(a::GRAPH_HANDLE, Values::Handle(handle)), (a::GRAPH_OPERATIONS, Values::One(&operation))];
-        let descriptor = Descriptor::new(dnn, sort::GRAPH, &attributes)?;
-        parts.push(operation);
-        Ok(Graph { descriptor, _parts: parts })
-    }
-}
-
-fn convolution(dnn: &Dnn, windows: &[Window]) -> Result<Descriptor> {
-    use attribute as a;
-    let numbers = |of: fn(&Window) -> i64| -> Vec<i64> { windows.iter().map(of).collect() };
-    let (strides, dilations) = (numbers(|w| w.stride), numbers(|w| w.dilation));
-    let (before, after) = (numbers(|w| w.before), numbers(|w| w.after));
-    let attributes = [
-        (a::CONVOLUTION_TYPE, Values::Type(0)),
-        (a::CONVOLUTION_MODE, Values::Mode(CROSS_CORRELATION)),
-        (a::CONVOLUTION_SPATIAL, Values::Numbers(&[windows.len() as i64])),
-        (a::CONVOLUTION_STRIDES, Values::Numbers(&strides)),
-        (a::CONVOLUTION_DILATIONS, Values::Numbers(&dilations)),
-        (a::CONVOLUTION_BEFORE, Values::Numbers(&before)),
-        (a::CONVOLUTION_AFTER, Values::Numbers(&after)),
-    ];
-    Descriptor::new(dnn, sort::CONVOLUTION, &attributes)
 }
 
 #[cfg(test)]
@@ -204,6 +164,7 @@ mod tests {
             w: tensor(1, [6, 4, 3, 3]),
             y: tensor(2, [3, 6, 7, 7]),
             acc: DType::F32,
+            epilogue: Epilogue::default(),
         };
         let sizes = [3 * 8 * 196, 6 * 4 * 9, 3 * 6 * 49];
         let param = |elements| Param { name: "p".into(), dtype: DType::F16, access: Access::Read, elements };

@@ -5,14 +5,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base::{Error, Result};
 use program::{Convolution, Param};
+use smallvec::SmallVec;
 
 use super::backend::{Descriptor, Values};
 use super::blas::Opaque;
 use super::choices::Choices;
 use super::context::Context;
-use super::convolution::{Graph, IDS, Problem};
+use super::convolution::Problem;
 use super::cudnn::{Dnn, attribute, sort};
 use super::engines::{Engines, Plan};
+use super::graph::{Graph, IDS};
 use super::random::Operands;
 use crate::memory::{Buffer, Pool};
 
@@ -49,11 +51,11 @@ impl Started {
         self.handle
     }
 
-    /// Addresses of w, x and y, and of a workspace, for a run.
-    pub(super) fn pack(&self, addresses: [u64; 3], workspace: u64) -> Result<Descriptor> {
+    /// Addresses of w, x, y and a bias, if there is one, and of a workspace, for a run.
+    pub(super) fn pack(&self, addresses: &[u64], workspace: u64) -> Result<Descriptor> {
         let attributes = [
-            (attribute::PACK_IDS, Values::Numbers(&IDS)),
-            (attribute::PACK_POINTERS, Values::Addresses(&addresses)),
+            (attribute::PACK_IDS, Values::Numbers(&IDS[..addresses.len()])),
+            (attribute::PACK_POINTERS, Values::Addresses(addresses)),
             (attribute::PACK_WORKSPACE, Values::Addresses(&[workspace])),
         ];
         Descriptor::new(self.dnn()?, sort::VARIANT_PACK, &attributes)
@@ -131,15 +133,15 @@ impl Convolver {
         let problem = Problem::new(convolution, params)?;
         let started = self.started(context)?;
         let graph = Graph::new(started.dnn()?, started.handle, &problem)?;
-        let sizes = problem.arrays.iter().map(|a| (problem.dtype, a.span() as usize));
+        let sizes = problem.operands().map(|a| (problem.dtype, a.span() as usize));
         let operands = Operands::new(&self.pool, sizes);
         let contest = Engines { context, pool: &self.pool, started, graph: &graph, problem: &problem, operands };
         let plan = self.choices.choose(context, &contest)?;
         let size = problem.dtype.size() as u64;
-        let operands = [&convolution.w, &convolution.x, &convolution.y];
+        let Convolution { w, x, y, epilogue, .. } = convolution;
+        let places = [w, x, y].into_iter().map(|t| (t.param, t.offset)).chain(epilogue.bias.iter().map(|b| (b.param, b.offset)));
         Ok(PreparedConvolution {
-            operands: operands.map(|t| (t.param, t.offset as u64 * size)),
-            alignments: [0, 1, 2].map(|i| problem.arrays[i].alignment as u64),
+            operands: places.zip(problem.operands()).map(|((p, at), a)| (p, at as u64 * size, a.alignment as u64)).collect(),
             workspace: self.workspace(plan.workspace)?,
             packed: Mutex::default(),
             plan,
@@ -149,14 +151,16 @@ impl Convolver {
     }
 }
 
+/// Addresses of a convolution's operands.
+type Addresses = SmallVec<[u64; 4]>;
+
 /// A convolution that is ready to run.
 pub(crate) struct PreparedConvolution {
-    /// Parameter and byte of w, x and y.
-    operands: [(u16, u64); 3],
-    alignments: [u64; 3],
+    /// Parameter, byte and alignment of w, x, y, and the bias if there is one.
+    operands: SmallVec<[(u16, u64, u64); 4]>,
     workspace: Arc<Buffer>,
     /// The addresses of the last run.
-    packed: Mutex<Option<([u64; 3], Descriptor)>>,
+    packed: Mutex<Option<(Addresses, Descriptor)>>,
     plan: Plan,
     _graph: Graph,
     convolver: Arc<Convolver>,
@@ -166,15 +170,20 @@ impl PreparedConvolution {
     /// Puts it on the stream.
     pub(crate) fn run(&self, context: &Arc<Context>, addresses: &[u64]) -> Result<()> {
         let started = self.convolver.started(context)?;
-        let addresses = self.operands.map(|(param, byte)| addresses[usize::from(param)] + byte);
-        if let Some(at) = addresses.iter().zip(self.alignments).position(|(a, by)| !a.is_multiple_of(by)) {
-            return Err(Error::internal(format!("a convolution's operand {at} is not aligned to {} bytes", self.alignments[at])));
+        let addresses: Addresses = self.operands.iter().map(|&(param, byte, _)| addresses[usize::from(param)] + byte).collect();
+        for (n, (address, (_, _, by))) in addresses.iter().zip(&self.operands).enumerate() {
+            if !address.is_multiple_of(*by) {
+                return Err(Error::internal(format!("a convolution's operand {n} is not aligned to {by} bytes")));
+            }
         }
         let mut packed = self.packed.lock().unwrap_or_else(PoisonError::into_inner);
         let known = packed.take().filter(|(last, _)| *last == addresses);
         let (_, pack) = match known {
             Some(known) => packed.insert(known),
-            None => packed.insert((addresses, started.pack(addresses, self.workspace.as_ptr() as u64)?)),
+            None => {
+                let pack = started.pack(&addresses, self.workspace.as_ptr() as u64)?;
+                packed.insert((addresses, pack))
+            }
         };
         started.run(context, &self.plan, pack)
     }

@@ -13,6 +13,7 @@ pub(crate) const MAJOR: u32 = 9;
 
 /// `cudnnBackendDescriptorType_t`.
 pub(crate) mod sort {
+    pub(crate) const POINTWISE: i32 = 0;
     pub(crate) const CONVOLUTION: i32 = 1;
     pub(crate) const ENGINE: i32 = 2;
     pub(crate) const CONFIG: i32 = 3;
@@ -22,6 +23,7 @@ pub(crate) mod sort {
     pub(crate) const FORWARD: i32 = 10;
     pub(crate) const BACKWARD_WEIGHTS: i32 = 11;
     pub(crate) const BACKWARD_DATA: i32 = 12;
+    pub(crate) const OPERATION_POINTWISE: i32 = 13;
     pub(crate) const GRAPH: i32 = 15;
     pub(crate) const VARIANT_PACK: i32 = 16;
     pub(crate) const TENSOR: i32 = 17;
@@ -29,6 +31,9 @@ pub(crate) mod sort {
 
 /// `cudnnBackendAttributeName_t`.
 pub(crate) mod attribute {
+    pub(crate) const POINTWISE_FUNCTION: i32 = 0;
+    pub(crate) const POINTWISE_TYPE: i32 = 1;
+    pub(crate) const POINTWISE_NAN: i32 = 2;
     pub(crate) const CONVOLUTION_TYPE: i32 = 100;
     pub(crate) const CONVOLUTION_MODE: i32 = 101;
     pub(crate) const CONVOLUTION_DILATIONS: i32 = 102;
@@ -52,6 +57,8 @@ pub(crate) mod attribute {
     pub(crate) const BACKWARD_DATA: [i32; 6] = [706, 707, 708, 709, 710, 711];
     /// Of the operation for the gradient of w, in the same order.
     pub(crate) const BACKWARD_WEIGHTS: [i32; 6] = [712, 713, 714, 715, 716, 717];
+    /// Of a pointwise operation: what it does, then its first operand, the second, and the result.
+    pub(crate) const POINTWISE: [i32; 4] = [750, 751, 752, 753];
     pub(crate) const GRAPH_HANDLE: i32 = 800;
     pub(crate) const GRAPH_OPERATIONS: i32 = 801;
     pub(crate) const TENSOR_ALIGNMENT: i32 = 900;
@@ -59,6 +66,7 @@ pub(crate) mod attribute {
     pub(crate) const TENSOR_EXTENTS: i32 = 902;
     pub(crate) const TENSOR_STRIDES: i32 = 903;
     pub(crate) const TENSOR_ID: i32 = 906;
+    pub(crate) const TENSOR_VIRTUAL: i32 = 907;
     pub(crate) const PACK_IDS: i32 = 1000;
     pub(crate) const PACK_POINTERS: i32 = 1001;
     pub(crate) const PACK_WORKSPACE: i32 = 1003;
@@ -80,6 +88,18 @@ pub(crate) mod heuristic {
     pub(crate) const FALLBACK: i32 = 2;
     pub(crate) const A: i32 = 3;
 }
+
+/// `cudnnPointwiseMode_t`.
+pub(crate) mod function {
+    pub(crate) const ADD: i32 = 0;
+    pub(crate) const RELU: i32 = 100;
+}
+
+/// `CUDNN_DATA_FLOAT`.
+pub(crate) const FLOAT: i32 = 0;
+
+/// `CUDNN_PROPAGATE_NAN`.
+pub(crate) const PROPAGATE_NAN: i32 = 1;
 
 /// `CUDNN_CROSS_CORRELATION`.
 pub(crate) const CROSS_CORRELATION: i32 = 1;

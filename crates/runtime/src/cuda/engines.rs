@@ -8,9 +8,10 @@ use scalar::DType;
 use super::backend::{Descriptor, Values};
 use super::choices::Contest;
 use super::context::Context;
-use super::convolution::{Graph, Problem};
+use super::convolution::Problem;
 use super::convolve::Started;
 use super::cudnn::{Dnn, attribute, heuristic, note, sort};
+use super::graph::Graph;
 use super::probe::keeps_nan;
 use super::random::Operands;
 use crate::memory::Pool;
@@ -60,7 +61,7 @@ pub(super) struct Engines<'a> {
     pub(super) started: &'a Started,
     pub(super) graph: &'a Graph,
     pub(super) problem: &'a Problem,
-    /// To measure with: w, x and y.
+    /// To measure with: w, x, y, and the bias if there is one.
     pub(super) operands: Operands<'a>,
 }
 
@@ -89,7 +90,8 @@ impl Contest for Engines<'_> {
 
     fn rehearsal<'a>(&'a self, plan: &'a Plan) -> Result<impl Fn() -> Result<()> + 'a> {
         let workspace = self.pool.alloc(plan.workspace.max(1))?;
-        let pack = self.started.pack(self.operands.addresses()?, workspace.as_ptr() as u64)?;
+        let addresses: Vec<u64> = self.operands.buffers()?.iter().map(|b| b.as_ptr() as u64).collect();
+        let pack = self.started.pack(&addresses, workspace.as_ptr() as u64)?;
         Ok(move || {
             let _held = &workspace;
             self.started.run(self.context, plan, &pack)

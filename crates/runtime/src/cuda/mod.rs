@@ -2,8 +2,8 @@
 //!
 //! `places` and `load` find the libraries, of which `driver`, `nvrtc`, `blas` and `cudnn` are the functions; a `context` is a GPU
 //! with one stream; `module` makes kernels of sources and `prepare` launches of kernels; `product` maps products to cuBLASLt's
-//! terms, `multiply` runs them by one of `algorithms`; `convolution` maps convolutions to graphs of cuDNN, of `backend`'s
-//! descriptors, `convolve` runs them by one of `engines`; `choices` says by which, and `probe` which engines keep a NaN within its
+//! terms, `multiply` runs them by one of `algorithms`; `convolution` maps convolutions to cuDNN's terms, `graph` to its
+//! graphs, of `backend`'s descriptors, `convolve` runs them by one of `engines`; `choices` says by which, and `probe` which engines keep a NaN within its
 //! `reach`; `launches` knows what failed; `record` repeats launches as one.
 
 mod algorithms;
@@ -20,6 +20,7 @@ mod cudnn;
 mod driver;
 mod engines;
 mod gpu;
+mod graph;
 mod launches;
 mod load;
 mod measure;

@@ -97,7 +97,14 @@ mod tests {
         };
         let window = Window { stride: 1, dilation: 1, before: 0, after: 0 };
         let arrays = [array([2, 1, 1, 1]), array([3, 2, 2, 2]), array([3, 2, 2, 2])];
-        Problem { kind: ConvolutionKind::Forward, dtype: DType::F32, windows: vec![window; 2], arrays }
+        Problem {
+            kind: ConvolutionKind::Forward,
+            dtype: DType::F32,
+            windows: vec![window; 2],
+            arrays,
+            bias: None,
+            activation: None,
+        }
     }
 
     fn read(buffer: &Buffer) -> Vec<f32> {

@@ -91,7 +91,7 @@ mod tests {
         let window = Window { stride: 2, dilation: 1, before: 1, after: 1 };
         let arrays = [array(&[6, 2, 3, 1]), array(&[2, 4, 5, 1]), array(&[2, 6, 3, 1])];
         let windows = vec![window, Window { stride: 1, before: 0, after: 0, ..window }];
-        Problem { kind, dtype: DType::F32, windows, arrays }
+        Problem { kind, dtype: DType::F32, windows, arrays, bias: None, activation: None }
     }
 
     #[test]

@@ -130,15 +130,11 @@ impl Descriptor {
         Ok(values[..count.min(N)].to_vec())
     }
 
-    /// Descriptors of a sort, at most so many.
+    /// Descriptors of a sort, at most so many. Asked for none, the library does not say of all attributes how many there are.
     pub(super) fn descriptors(&self, dnn: &Dnn, attribute: i32, sort: i32, most: usize) -> Result<Vec<Descriptor>> {
-        let count = self.get(dnn, attribute, ty::DESCRIPTOR, 0, null_mut())?.min(most);
-        let mut all = (0..count).map(|_| Descriptor::empty(dnn, sort)).collect::<Result<Vec<_>>>()?;
-        if count == 0 {
-            return Ok(all);
-        }
+        let mut all = (0..most).map(|_| Descriptor::empty(dnn, sort)).collect::<Result<Vec<_>>>()?;
         let mut raw: Vec<Opaque> = all.iter().map(|d| d.raw).collect();
-        let filled = self.get(dnn, attribute, ty::DESCRIPTOR, count, raw.as_mut_ptr().cast())?;
+        let filled = self.get(dnn, attribute, ty::DESCRIPTOR, most, raw.as_mut_ptr().cast())?;
         if raw.iter().zip(&all).any(|(raw, made)| *raw != made.raw) {
             return Err(Error::internal("cuDNN replaced descriptors that it was to fill"));
         }

@@ -90,6 +90,12 @@ impl Problem {
         product(&y.extents) * product(&w.extents[1..])
     }
 
+    /// The convolution without what follows it, if something does.
+    pub(super) fn alone(&self) -> Option<Problem> {
+        let is_followed = self.bias.is_some() || self.activation.is_some();
+        is_followed.then(|| Problem { bias: None, activation: None, ..self.clone() })
+    }
+
     /// w, x, y and the bias, if there is one.
     pub(super) fn operands(&self) -> impl Iterator<Item = &Array> {
         self.arrays.iter().chain(&self.bias)

@@ -13,7 +13,7 @@ use super::choices::Choices;
 use super::context::Context;
 use super::convolution::Problem;
 use super::cudnn::{Dnn, attribute, sort};
-use super::engines::{Engines, Plan};
+use super::engines::{Engines, Plan, Ready};
 use super::graph::{Graph, IDS};
 use super::random::Operands;
 use crate::memory::{Buffer, Pool};
@@ -120,10 +120,25 @@ impl Convolver {
         }
     }
 
+    /// What runs a problem; `None` where the convolution alone and generated code after it are faster.
+    fn ready(&self, context: &Arc<Context>, started: &Started, problem: &Problem) -> Result<Option<Ready>> {
+        let alone = match problem.alone() {
+            Some(alone) => self.ready(context, started, &alone)?,
+            None => None,
+        };
+        let graph = Graph::new(started.dnn()?, started.handle, problem)?;
+        let sizes = problem.operands().map(|a| (problem.dtype, a.span() as usize));
+        let (pool, operands) = (&self.pool, Operands::new(&self.pool, sizes));
+        let contest = Engines { context, pool, started, graph: &graph, problem, operands, alone: alone.as_ref() };
+        let plan = self.choices.choose(context, &contest)?;
+        Ok(plan.map(|plan| Ready { plan, _graph: graph }))
+    }
+
     /// Makes a convolution ready.
     ///
     /// # Errors
-    /// `Unsupported` for what the library does not take, and without the library.
+    /// `Unsupported` for what the library does not take, without the library, and where what follows the convolution is better left
+    /// to generated code.
     pub(crate) fn prepare(
         self: &Arc<Self>,
         context: &Arc<Context>,
@@ -131,21 +146,16 @@ impl Convolver {
         params: &[Param],
     ) -> Result<PreparedConvolution> {
         let problem = Problem::new(convolution, params)?;
-        let started = self.started(context)?;
-        let graph = Graph::new(started.dnn()?, started.handle, &problem)?;
-        let sizes = problem.operands().map(|a| (problem.dtype, a.span() as usize));
-        let operands = Operands::new(&self.pool, sizes);
-        let contest = Engines { context, pool: &self.pool, started, graph: &graph, problem: &problem, operands };
-        let plan = self.choices.choose(context, &contest)?;
+        let ready = self.ready(context, self.started(context)?, &problem)?;
+        let ready = ready.ok_or_else(|| Error::unsupported(format!("{convolution}: faster in two steps")))?;
         let size = problem.dtype.size() as u64;
         let Convolution { w, x, y, epilogue, .. } = convolution;
         let places = [w, x, y].into_iter().map(|t| (t.param, t.offset)).chain(epilogue.bias.iter().map(|b| (b.param, b.offset)));
         Ok(PreparedConvolution {
             operands: places.zip(problem.operands()).map(|((p, at), a)| (p, at as u64 * size, a.alignment as u64)).collect(),
-            workspace: self.workspace(plan.workspace)?,
+            workspace: self.workspace(ready.plan.workspace)?,
             packed: Mutex::default(),
-            plan,
-            _graph: graph,
+            ready,
             convolver: self.clone(),
         })
     }
@@ -161,8 +171,7 @@ pub(crate) struct PreparedConvolution {
     workspace: Arc<Buffer>,
     /// The addresses of the last run.
     packed: Mutex<Option<(Addresses, Descriptor)>>,
-    plan: Plan,
-    _graph: Graph,
+    ready: Ready,
     convolver: Arc<Convolver>,
 }
 
@@ -185,6 +194,6 @@ impl PreparedConvolution {
                 packed.insert((addresses, pack))
             }
         };
-        started.run(context, &self.plan, pack)
+        started.run(context, &self.ready.plan, pack)
     }
 }

@@ -8,7 +8,7 @@ use scalar::DType;
 use super::backend::{Descriptor, Values};
 use super::choices::Contest;
 use super::context::Context;
-use super::convolution::Problem;
+use super::convolution::{Problem, Y};
 use super::convolve::Started;
 use super::cudnn::{Dnn, attribute, heuristic, note, sort};
 use super::graph::Graph;
@@ -21,8 +21,8 @@ const PROPOSALS: usize = 32;
 const PLANS: usize = 10;
 /// Bytes of workspace that an engine may take.
 const MOST_WORKSPACE: i64 = 1 << 30;
-/// Knobs of an engine.
-const KNOBS: usize = 128;
+/// Knobs that an engine has at most: there are fewer sorts of them.
+const KNOBS: usize = 64;
 
 /// An engine with its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,13 @@ pub(super) struct Plan {
     _parts: Vec<Descriptor>,
 }
 
-/// A convolution on operands of its own.
+/// A graph with what runs it.
+pub(super) struct Ready {
+    pub(super) plan: Plan,
+    pub(super) _graph: Graph,
+}
+
+/// A convolution on operands of its own. Where something follows it, it may be faster to leave that to generated code.
 pub(super) struct Engines<'a> {
     pub(super) context: &'a Arc<Context>,
     pub(super) pool: &'a Pool,
@@ -63,10 +69,13 @@ pub(super) struct Engines<'a> {
     pub(super) problem: &'a Problem,
     /// To measure with: w, x, y, and the bias if there is one.
     pub(super) operands: Operands<'a>,
+    /// The convolution without what follows it, if something does.
+    pub(super) alone: Option<&'a Ready>,
 }
 
 impl Contest for Engines<'_> {
-    type Plan = Plan;
+    /// None where what follows the convolution is better left to generated code; its choice is empty.
+    type Plan = Option<Plan>;
 
     fn description(&self) -> String {
         format!("{:?} {:?}", self.started.dnn().ok().map(Dnn::number), self.problem)
@@ -76,30 +85,41 @@ impl Contest for Engines<'_> {
         self.problem.work()
     }
 
-    fn plan(&self, choice: &[u64]) -> Option<Plan> {
-        Plan::new(self.started, self.graph, &Engine::of_words(choice)?).ok()
+    fn plan(&self, choice: &[u64]) -> Option<Option<Plan>> {
+        if choice.is_empty() {
+            return self.alone.map(|_| None);
+        }
+        Plan::new(self.started, self.graph, &Engine::of_words(choice)?).ok().map(Some)
     }
 
-    fn proposals(&self) -> impl Iterator<Item = Result<Vec<(Vec<u64>, Plan)>>> {
+    fn proposals(&self) -> impl Iterator<Item = Result<Vec<(Vec<u64>, Option<Plan>)>>> {
         [heuristic::A, heuristic::FALLBACK].into_iter().map(|mode| {
             let engines = proposals(self.started.dnn()?, self.graph, mode, self.problem.dtype)?.into_iter();
-            let plan = |e: Engine| Some((e.words(), Plan::new(self.started, self.graph, &e).ok()?));
-            Ok(engines.filter_map(plan).take(PLANS).collect())
+            let plan = |e: Engine| Some((e.words(), Some(Plan::new(self.started, self.graph, &e).ok()?)));
+            Ok(engines.filter_map(plan).take(PLANS).chain(self.alone.map(|_| (Vec::new(), None))).collect())
         })
     }
 
-    fn rehearsal<'a>(&'a self, plan: &'a Plan) -> Result<impl Fn() -> Result<()> + 'a> {
+    /// Generated code reads and writes the result once more, as a copy does.
+    fn rehearsal<'a>(&'a self, plan: &'a Option<Plan>) -> Result<impl Fn() -> Result<()> + 'a> {
+        let buffers = self.operands.buffers()?;
+        let (plan, buffers, after) = match (plan, self.alone) {
+            (Some(plan), _) => (plan, buffers, None),
+            (None, Some(alone)) => (&alone.plan, &buffers[..=Y], Some(self.pool.alloc(buffers[Y].len())?)),
+            (None, None) => return Err(self.unsupported()),
+        };
         let workspace = self.pool.alloc(plan.workspace.max(1))?;
-        let addresses: Vec<u64> = self.operands.buffers()?.iter().map(|b| b.as_ptr() as u64).collect();
+        let addresses: Vec<u64> = buffers.iter().map(|b| b.as_ptr() as u64).collect();
         let pack = self.started.pack(&addresses, workspace.as_ptr() as u64)?;
         Ok(move || {
             let _held = &workspace;
-            self.started.run(self.context, plan, &pack)
+            self.started.run(self.context, plan, &pack)?;
+            after.as_ref().map_or(Ok(()), |after| after.copy_from(0, &buffers[Y], 0, after.len()))
         })
     }
 
-    fn is_right(&self, plan: &Plan) -> Result<bool> {
-        keeps_nan(self.problem, self.operands.buffers()?, self.rehearsal(plan)?)
+    fn is_right(&self, plan: &Option<Plan>) -> Result<bool> {
+        Ok(plan.is_none() || keeps_nan(self.problem, self.operands.buffers()?, self.rehearsal(plan)?)?)
     }
 
     fn unsupported(&self) -> Error {

@@ -87,8 +87,8 @@ pub(crate) fn cached_passes(
 
 /// The name of a plan's file.
 fn key(graph: &Graph, given: &BTreeMap<Var, i64>, target: &Target, config: &Config) -> Result<String> {
-    let Config { numerics, fuse, fuel, replay: _, tune: _, device: _, threads: _, log: _, dump: _, cache: _, cuda: _ } = config;
-    let settings = format!("{PLANNER} {numerics:?} {fuse} {fuel:?}");
+    let Config { numerics, fuse, fuel, replay: _, tune: _, device: _, threads: _, log: _, dump: _, cache: _, cuda } = config;
+    let settings = format!("{PLANNER} {numerics:?} {fuse} {fuel:?} {:?}", cuda.convolutions);
     let bytes = postcard::to_stdvec(&(settings, target, given, graph)).map_err(Error::other)?;
     Ok(base::digest(&bytes))
 }

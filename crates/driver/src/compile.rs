@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use base::{Config, Result};
+use base::{Config, Convolutions, Result};
 use fuse::{Plan, Sizes};
 use graph::{Graph, Module, NodeId};
-use kernel::Target;
+use kernel::{Products, Target};
 use scalar::Var;
 use transform::WriteMode;
 
@@ -43,7 +43,7 @@ pub enum Pass {
     Plan,
 }
 
-/// Runs the passes: simplify, prepare, alias, plan. `given` are sizes that the choice is made for.
+/// Runs the passes: simplify, layout, prepare, alias, plan. `given` are sizes that the choice is made for.
 ///
 /// # Errors
 /// A graph that does not verify, or an op without a kernel.
@@ -68,7 +68,11 @@ pub fn passes_from(first: Pass, graph: &Graph, given: &BTreeMap<Var, i64>, targe
     let simplified = if simplify { transform::simplify(graph, &transform::Options::default()) } else { graph.clone() };
     timed("simplify", start);
     let start = Instant::now();
-    let mut prepared = if first <= Pass::Prepare { fuse::prepare(&simplified) } else { simplified };
+    let convolves = target.products != Products::Generated && config.cuda.convolutions > Convolutions::Loops;
+    let laid = if simplify && convolves { transform::channels_last(&simplified) } else { simplified };
+    timed("layout", start);
+    let start = Instant::now();
+    let mut prepared = if first <= Pass::Prepare { fuse::prepare(&laid) } else { laid };
     if cfg!(debug_assertions) {
         graph::verify(&prepared)?;
     }

@@ -5,6 +5,7 @@
 //! | `parse` | one function | its text form |
 //! | `verify` | one function | `ok` |
 //! | `simplify` | one function | the text form of the simplified graph |
+//! | `layout` | one function | the text form of the graph with channels last |
 //! | `alias` | one function | a line per write |
 //! | `run` | one function, and a comment line `# x f32[2] = 1.0 nan` per input | a line per output |
 
@@ -18,12 +19,13 @@ use transform::{Options, WriteMode};
 use crate::differential::interpret;
 use crate::filetest::Stages;
 
-/// `parse`, `verify`, `simplify`, `alias` and `run`; later stages are added with [`Stages::with`].
+/// `parse`, `verify`, `simplify`, `layout`, `alias` and `run`; later stages are added with [`Stages::with`].
 pub fn graph_stages() -> Stages {
     Stages::default()
         .with("parse", |body| Ok(text::print(&parse(body)?)))
         .with("verify", |body| parse(body).and_then(|g| graph::verify(&g)).map(|()| "ok".to_owned()))
         .with("simplify", |body| Ok(text::print(&transform::simplify(&parse(body)?, &Options::default()))))
+        .with("layout", |body| Ok(text::print(&transform::channels_last(&parse(body)?))))
         .with("alias", |body| Ok(aliases(&parse(body)?)))
         .with("run", run)
 }

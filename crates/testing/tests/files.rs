@@ -9,7 +9,7 @@ use testing::stages::graph_stages;
 #[test]
 fn graph_level() {
     let bless = std::env::var_os("BLESS").is_some_and(|v| v == "1");
-    for stage in ["parse", "verify", "simplify", "alias", "run"] {
+    for stage in ["parse", "verify", "simplify", "layout", "alias", "run"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/files").join(stage);
         graph_stages().run_folder(&folder, bless).unwrap_or_else(|e| panic!("{e}"));
     }

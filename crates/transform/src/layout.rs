@@ -113,12 +113,9 @@ fn place(axis: usize) -> usize {
 /// A view with channels last.
 fn moved_view(view: &View) -> View {
     match view {
-        View::Pad { lo, hi, interior, value } => View::Pad {
-            lo: moved(lo).collect(),
-            hi: moved(hi).collect(),
-            interior: moved(interior).collect(),
-            value: *value,
-        },
+        View::Pad { lo, hi, interior, value } => {
+            View::Pad { lo: moved(lo).collect(), hi: moved(hi).collect(), interior: moved(interior).collect(), value: *value }
+        }
         View::Slice { start, len, step } => {
             View::Slice { start: moved(start).collect(), len: moved(len).collect(), step: moved(step).collect() }
         }
@@ -137,7 +134,8 @@ fn moved_view(view: &View) -> View {
 struct Rewrite<'a> {
     graph: &'a Graph,
     found: &'a Found,
-    /// Computed values that convolutions read.
+    /// Values that convolutions read and all others shall read as they do: weights, and inputs whose buffers are given away, are
+    /// left to others as they came.
     read: BTreeSet<NodeId>,
     builder: Builder,
     /// What became of each node.
@@ -152,7 +150,11 @@ impl<'a> Rewrite<'a> {
             Operand::Chain { base, .. } => Some(*base),
             Operand::Matrix => None,
         });
-        let read = bases.filter(|&b| !matches!(graph.node(b).op, Op::Input(_))).collect();
+        let is_shared = |base: &NodeId| match graph.node(*base).op {
+            Op::Input(slot) => graph.inputs.get(slot as usize).is_some_and(|input| !input.frozen && !input.donated),
+            _ => true,
+        };
+        let read = bases.filter(is_shared).collect();
         Rewrite { graph, found, read, builder: Builder::rewrite(graph), new: Vec::new(), last: BTreeMap::new() }
     }
 

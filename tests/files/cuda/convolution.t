@@ -10,7 +10,7 @@ func conv(x: f16[8, 64, 56, 56], w: frozen f16[32, 64, 3, 3]) -> (y) {
 ----
 k0_copy
   p0: x f16[1605632] Read
-  p1: %6 f16[1605632] Write
+  p1: %2 f16[1605632] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
@@ -42,7 +42,7 @@ launch k_copy <392 x 256> args [0, 1] numbers []
 
 k1_copy
   p0: w f16[18432] Read
-  p1: %11 f16[18432] Write
+  p1: %12 f16[18432] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
@@ -65,14 +65,14 @@ store<f16, V>(p1, (a0 * 576 + a2 * 64 + a3), s1_398);
 launch k_copy <9 x 256> args [0, 1] numbers []
 
 k2_contract
-  p0: %6 f16[1605632] Read
-  p1: %11 f16[18432] Read
-  p2: %12 f16[200704] Write
+  p0: %2 f16[1605632] Read
+  p1: %12 f16[18432] Read
+  p2: %13 f16[200704] Write
 convolution in f32, 1 groups, windows 2/1 pad 1+1 2/1 pad 1+1: y f16 p2[8, 32, 28, 28] by [25088, 1, 896, 32] = x f16 p0[8, 64, 56, 56] by [200704, 1, 3584, 64] * w f16 p1[32, 64, 3, 3] by [576, 1, 192, 64]
 
 k3_copy
-  p0: %12 f16[200704] Read
-  p1: %14 f16[200704] Write
+  p0: %13 f16[200704] Read
+  p1: %15 f16[200704] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;

@@ -23,7 +23,7 @@ func chain(x: f16[8, 64, 28, 28], w: frozen f16[64, 64, 3, 3], b: frozen f16[64]
 ----
 k0_copy
   p0: x f16[401408] Read
-  p1: %8 f16[401408] Write
+  p1: %2 f16[401408] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
@@ -55,7 +55,7 @@ launch k_copy <104 x 256> args [0, 1] numbers []
 
 k1_copy
   p0: w f16[36864] Read
-  p1: %13 f16[36864] Write
+  p1: %14 f16[36864] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
@@ -78,15 +78,15 @@ store<f16, V>(p1, (a0 * 576 + a2 * 64 + a3), s1_398);
 launch k_copy <18 x 256> args [0, 1] numbers []
 
 k2_contract_add_max_copy
-  p0: %8 f16[401408] Read
-  p1: %13 f16[36864] Read
+  p0: %2 f16[401408] Read
+  p1: %14 f16[36864] Read
   p2: b f16[64] Read
-  p3: %24 f16[401408] Write
+  p3: %25 f16[401408] Write
 convolution in f32, 1 groups, windows 1/1 pad 1+1 1/1 pad 1+1: y f16 p3[8, 64, 28, 28] by [50176, 1, 1792, 64] = x f16 p0[8, 64, 28, 28] by [50176, 1, 1792, 64] * w f16 p1[64, 64, 3, 3] by [576, 1, 192, 64] + p2[0..] over columns, Relu
 
 k3_copy
   p0: v f16[36864] Read
-  p1: %33 f16[36864] Write
+  p1: %34 f16[36864] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
@@ -109,29 +109,32 @@ store<f16, V>(p1, (a0 * 576 + a2 * 64 + a3), s1_398);
 launch k_copy <18 x 256> args [0, 1] numbers []
 
 k4_contract
-  p0: %24 f16[401408] Read
-  p1: %33 f16[36864] Read
-  p2: %34 f16[401408] Write
+  p0: %25 f16[401408] Read
+  p1: %34 f16[36864] Read
+  p2: %35 f16[401408] Write
 convolution in f32, 1 groups, windows 1/1 pad 1+1 1/1 pad 1+1: y f16 p2[8, 64, 28, 28] by [50176, 1, 1792, 64] = x f16 p0[8, 64, 28, 28] by [50176, 1, 1792, 64] * w f16 p1[64, 64, 3, 3] by [576, 1, 192, 64]
 
 k5_add
-  p0: x f16[401408] Read
-  p1: %34 f16[401408] Read
-  p2: %36 f16[401408] Write
+  p0: %2 f16[401408] Read
+  p1: %35 f16[401408] Read
+  p2: %37 f16[401408] Write
 struct k_add_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(256) k_add(const __grid_constant__ k_add_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
-f16* p1 = (f16*)w[0];
-f16* p0 = (f16*)w[1];
+f16* p0 = (f16*)w[0];
+f16* p1 = (f16*)w[1];
 f16* p2 = (f16*)w[2];
 constexpr int V = 8;
 const int tile_v = (int)(block % (u32)13) * 64, tile_w = (int)(block / (u32)13 % (u32)1) * 64;
 int q = (int)(block / ((u32)13 * (u32)1));
 int a0 = q;
+__shared__ f16 t0[64 * 66];
 __shared__ f16 t1[64 * 66];
 UNROLL for (int t = threadIdx.x; t < 512; t += 256) {
 const int dv = t / 8, dw = t % 8 * 8; const int a3 = tile_v + dv, a1 = tile_w + dw;
 if (a3 < 784 && a1 < 64) {
+const auto h0 = load<f16, 8>(p0, (a0 * 50176 + a1 + a3 * 64));
+turn_in<f16, 8>(t0 + dv * 66 + dw, h0);
 const auto h1 = load<f16, 8>(p1, (a0 * 50176 + a1 + a3 * 64));
 turn_in<f16, 8>(t1 + dv * 66 + dw, h1);
 } }
@@ -139,15 +142,15 @@ __syncthreads();
 UNROLL for (int t = threadIdx.x; t < 512; t += 256) {
 const int dv = t % 8 * 8, dw = t / 8; const int a3 = tile_v + dv, a1 = tile_w + dw;
 if (a3 < 784 && a1 < 64) {
+Vec<f16, V> h0; UNROLL for (int j = 0; j < V; ++j) h0.x[j] = t0[(dv + j) * 66 + dw];
 Vec<f16, V> h1; UNROLL for (int j = 0; j < V; ++j) h1.x[j] = t1[(dv + j) * 66 + dw];
-Vec<f16, V> r0;
-r0 = load<f16, V>(p0, (a0 * 50176 + a1 * 784 + a3));
+const Vec<f16, V> r0 = h0;
 float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
 const Vec<f16, V> r1 = h1;
 float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1[j]);
-const Vec<f16, V> s2_946 = packed<f16>(v2);
-store<f16, V>(p2, (a0 * 50176 + a1 * 784 + a3), s2_946);
+const Vec<f16, V> s2_1120 = packed<f16>(v2);
+store<f16, V>(p2, (a0 * 50176 + a1 * 784 + a3), s2_1120);
 } }
 }
-launch k_add <104 x 256> args [1, 0, 2] numbers []
+launch k_add <104 x 256> args [0, 1, 2] numbers []

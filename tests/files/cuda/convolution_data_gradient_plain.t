@@ -11,7 +11,7 @@ func dgrad(dy: f16[8, 32, 56, 56], w: frozen f16[32, 64, 3, 3]) -> (dx) {
 ----
 k0_copy
   p0: dy f16[802816] Read
-  p1: %7 f16[802816] Write
+  p1: %2 f16[802816] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
@@ -43,7 +43,7 @@ launch k_copy <392 x 256> args [0, 1] numbers []
 
 k1_copy
   p0: w f16[18432] Read
-  p1: %12 f16[18432] Write
+  p1: %13 f16[18432] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
@@ -66,14 +66,14 @@ store<f16, V>(p1, (a0 * 576 + a2 * 64 + a3), s1_398);
 launch k_copy <9 x 256> args [0, 1] numbers []
 
 k2_contract
-  p0: %7 f16[802816] Read
-  p1: %12 f16[18432] Read
-  p2: %14 f16[1605632] Write
+  p0: %2 f16[802816] Read
+  p1: %13 f16[18432] Read
+  p2: %15 f16[1605632] Write
 convolution in f32, 1 groups, windows 1/1 pad 1+1 1/1 pad 1+1: x f16 p2[8, 64, 56, 56] by [200704, 1, 3584, 64] = w f16 p1[32, 64, 3, 3] by [576, 1, 192, 64] * y f16 p0[8, 32, 56, 56] by [100352, 1, 1792, 32]
 
 k3_copy
-  p0: %14 f16[1605632] Read
-  p1: %16 f16[1605632] Write
+  p0: %15 f16[1605632] Read
+  p1: %17 f16[1605632] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;

@@ -9,7 +9,7 @@ func conv(x: bf16[4, 16, 32, 37], w: frozen bf16[24, 16, 5, 3]) -> (y) {
 ----
 k0_copy
   p0: x bf16[75776] Read
-  p1: %5 bf16[75776] Write
+  p1: %2 bf16[75776] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
@@ -41,7 +41,7 @@ launch k_copy <76 x 256> args [0, 1] numbers []
 
 k1_copy
   p0: w bf16[5760] Read
-  p1: %9 bf16[5760] Write
+  p1: %10 bf16[5760] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
@@ -65,14 +65,14 @@ store<bf16, V>(p1, (a0 * 240 + a2 * 16 + a3), s1_424);
 launch k_copy <3 x 256> args [0, 1] numbers []
 
 k2_contract
-  p0: %5 bf16[75776] Read
-  p1: %9 bf16[5760] Read
-  p2: %10 bf16[32256] Write
+  p0: %2 bf16[75776] Read
+  p1: %10 bf16[5760] Read
+  p2: %11 bf16[32256] Write
 convolution in f32, 1 groups, windows 1/1 pad 0+0 3/1 pad 0+0: y bf16 p2[4, 24, 28, 12] by [8064, 1, 288, 24] = x bf16 p0[4, 16, 32, 37] by [18944, 1, 592, 16] * w bf16 p1[24, 16, 5, 3] by [240, 1, 48, 16]
 
 k3_copy
-  p0: %10 bf16[32256] Read
-  p1: %12 bf16[32256] Write
+  p0: %11 bf16[32256] Read
+  p1: %13 bf16[32256] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;

@@ -10,9 +10,9 @@ func wgrad(x: f16[8, 64, 56, 56], dy: f16[8, 32, 28, 28]) -> (dw) {
 ----
 k0_copy
   p0: x f16[1605632] Read
-  p1: %6 f16[1605632] Write
+  p1: %2 f16[1605632] Write
   p2: dy f16[200704] Read
-  p3: %11 f16[200704] Write
+  p3: %6 f16[200704] Write
 DEV void k_copy_0(const u64* w, u64* fault, const u32 block) {
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];
@@ -60,14 +60,14 @@ case 0: UNROLL for (int i = 0; i < 2; ++i) w[i] = all[t[1] + i]; UNROLL for (int
 launch k_copy <496 x 256> args [0, 1, 2, 3] numbers [0, 0, 0, 0, 392, 2, 7, 0, 49, 64, 3136, 200704, 3136, 200704, 64, 13, 32, 784, 25088, 784, 25088, 32]
 
 k1_contract
-  p0: %6 f16[1605632] Read
-  p1: %11 f16[200704] Read
-  p2: %12 f16[18432] Write
+  p0: %2 f16[1605632] Read
+  p1: %6 f16[200704] Read
+  p2: %14 f16[18432] Write
 convolution in f32, 1 groups, windows 2/1 pad 1+1 2/1 pad 1+1: w f16 p2[32, 64, 3, 3] by [576, 1, 192, 64] = x f16 p0[8, 64, 56, 56] by [200704, 1, 3584, 64] * y f16 p1[8, 32, 28, 28] by [25088, 1, 896, 32]
 
 k2_copy
-  p0: %12 f16[18432] Read
-  p1: %14 f16[18432] Write
+  p0: %14 f16[18432] Read
+  p1: %16 f16[18432] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;

@@ -152,7 +152,11 @@ fn range(graph: &Graph, slot: usize, shape: &[usize]) -> (f64, f64) {
     if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
         return (0.1, 1.1);
     }
-    let most = if is_weight { (3.0 / *shape.iter().min().unwrap_or(&1) as f64).sqrt() } else { 1.0 };
+    let terms = match shape {
+        [_, filter @ ..] if shape.len() >= 4 => filter.iter().product(),
+        _ => *shape.iter().min().unwrap_or(&1),
+    };
+    let most = if is_weight { (3.0 / terms as f64).sqrt() } else { 1.0 };
     (-most, most)
 }
 

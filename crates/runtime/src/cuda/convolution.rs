@@ -190,6 +190,24 @@ mod tests {
     }
 
     #[test]
+    fn a_bias_is_as_broad_as_the_result() {
+        let (mut c, mut params) = plain();
+        params.push(Param { name: "b".into(), dtype: DType::F16, access: Access::Read, elements: 7 });
+        let bias = |offset| Some(Bias { param: 3, offset, over_rows: false });
+        c.epilogue = Epilogue { bias: bias(1), activation: Some(Activation::Relu) };
+        let problem = Problem::new(&c, &params).unwrap();
+        assert_eq!(problem.bias, Some(Array { extents: vec![1, 6, 1, 1], strides: vec![6, 1, 6, 6], alignment: 2 }));
+        let alone = problem.alone().unwrap();
+        assert!(alone.bias.is_none() && alone.alone().is_none());
+        c.epilogue.bias = bias(2);
+        assert_eq!(Problem::new(&c, &params).unwrap_err().kind, base::ErrorKind::Internal, "outside of its parameter");
+        c.epilogue = Epilogue { bias: None, activation: Some(Activation::GeluTanh) };
+        assert_eq!(Problem::new(&c, &params).unwrap_err().kind, base::ErrorKind::Unsupported);
+        (c.epilogue.activation, c.kind) = (Some(Activation::Relu), ConvolutionKind::Data);
+        assert_eq!(Problem::new(&c, &params).unwrap_err().kind, base::ErrorKind::Unsupported);
+    }
+
+    #[test]
     fn what_does_not_fit_is_refused() {
         let unsupported = |change: fn(&mut Convolution)| {
             let (mut c, params) = plain();

@@ -35,7 +35,7 @@ pub fn compile(module: &Module, config: &Config) -> Result<Executable> {
 /// Graph passes, in order; making buffers in place belongs to planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pass {
-    /// An equal graph with less work.
+    /// An equal graph with less work, and for GPUs with channels last where convolutions want them.
     Simplify,
     /// Buffers where something needs one.
     Prepare,

@@ -3,7 +3,7 @@
 use crate::flat::{Flat, FlatDef};
 
 use super::hold::Hold;
-use super::schedule::Schedule;
+use super::schedule::{MOST_CLUSTER, Schedule};
 
 /// Most threads of a block.
 const MOST_THREADS: i64 = 1024;
@@ -26,15 +26,17 @@ pub struct Choice {
     /// What several stages of a row read is held in the next worse place: registers instead of shared memory, nowhere instead of
     /// registers; where several rows are held, one is.
     pub worse_hold: bool,
+    /// Blocks that share a row, where some do.
+    pub blocks: i32,
     /// Blocks do not share rows.
     pub no_clusters: bool,
 }
 
-const USUAL: Choice = Choice { lanes: 0, threads: 0, rows: 0, unroll: 0, worse_hold: false, no_clusters: false };
+const USUAL: Choice = Choice { lanes: 0, threads: 0, rows: 0, unroll: 0, worse_hold: false, blocks: 0, no_clusters: false };
 
 impl Choice {
     /// What is worth trying, the usual first. Some are the same for a given kernel.
-    pub const ALL: [Choice; 12] = [
+    pub const ALL: [Choice; 17] = [
         USUAL,
         Choice { threads: 1, ..USUAL },
         Choice { threads: -1, ..USUAL },
@@ -45,6 +47,11 @@ impl Choice {
         Choice { unroll: 1, ..USUAL },
         Choice { unroll: -1, ..USUAL },
         Choice { worse_hold: true, ..USUAL },
+        Choice { blocks: 1, ..USUAL },
+        Choice { blocks: 1, worse_hold: true, ..USUAL },
+        Choice { blocks: 1, threads: -1, ..USUAL },
+        Choice { blocks: -1, ..USUAL },
+        Choice { blocks: -1, worse_hold: true, ..USUAL },
         Choice { no_clusters: true, ..USUAL },
         Choice { no_clusters: true, worse_hold: true, ..USUAL },
     ];
@@ -57,10 +64,10 @@ impl Choice {
             return usual;
         }
         let mut s = usual.clone();
-        if self.worse_hold && s.depth > 1 {
-            return Schedule { depth: 1, unrolled: false, ..s };
+        if s.cluster > 1 {
+            return self.of_clusters(s);
         }
-        if self.worse_hold && !walks && s.cluster == 1 {
+        if self.worse_hold && !walks {
             (s.hold, s.unrolled) = match s.hold {
                 Hold::Shared => (Hold::Registers, true),
                 Hold::Registers | Hold::Nowhere => (Hold::Nowhere, false),
@@ -73,18 +80,29 @@ impl Choice {
             s.unroll = scaled(s.unroll, self.unroll).clamp(1, MOST_UNROLL);
         }
         let most = MOST_THREADS / usual.threads().max(1);
-        match (s.cluster, s.group, s.walkers) {
-            (1, 1, 1) => s.points = resized(s.points, self.threads, most),
-            (1, 1, _) => s.walkers = resized(s.walkers, self.threads, most),
-            (1, ..) => s.group = resized(s.group, self.threads, most),
-            _ if s.depth > 1 => s.group = resized(s.group, self.threads, most),
-            _ => {}
+        match (s.group, s.walkers) {
+            (1, 1) => s.points = resized(s.points, self.threads, most),
+            (1, _) => s.walkers = resized(s.walkers, self.threads, most),
+            _ => s.group = resized(s.group, self.threads, most),
         }
-        if s.group > 1 && s.cluster == 1 && (s.walkers == 1 || s.strided) {
+        if s.group > 1 && (s.walkers == 1 || s.strided) {
             let most = MOST_THREADS / s.threads().max(1);
             s.points = scaled(s.points, self.rows).clamp(1, s.points * most.max(1));
         }
         s
+    }
+
+    /// The schedule of a nest of which blocks share rows: a part of a row is as much smaller as there are more blocks.
+    fn of_clusters(self, usual: Schedule) -> Schedule {
+        let cluster = scaled(usual.cluster, self.blocks).clamp(2, MOST_CLUSTER);
+        let threads = resized(usual.threads(), self.threads, MOST_THREADS / usual.threads());
+        let depth = match usual.depth {
+            1 => 1,
+            _ if self.worse_hold => 1,
+            depth => (depth * cluster / usual.cluster).max(2),
+        };
+        let unrolled = usual.unrolled && (depth > 1 || usual.depth == 1);
+        Schedule { cluster, group: cluster * threads, depth, unrolled, ..usual }
     }
 }
 

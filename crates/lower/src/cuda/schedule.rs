@@ -23,7 +23,7 @@ const CHUNKS: i64 = 8;
 /// As many as one thread takes while a row has too few for blocks of [`THREADS`].
 const FEW_CHUNKS: i64 = 4;
 /// Most blocks that share a row.
-const MOST_CLUSTER: i64 = 16;
+pub(super) const MOST_CLUSTER: i64 = 16;
 /// Most accumulators that a thread keeps through a walk.
 const ACCUMULATORS: i64 = 32;
 /// Most bytes of loads that a thread holds in registers for later stages, where shared memory could hold them.

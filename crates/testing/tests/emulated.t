@@ -37,3 +37,21 @@ func greatest_products(x: f32[5, 64], w: f32[5, 300, 64]) -> (y, m) {
   %m = reduce.max %p [1]
   return y = %p, m = %m
 }
+====
+# numerics wide
+func softmax_far_below_zero(x: f32[3, 5000]) -> (p) {
+  %c = const f32 -1e9
+  %c1 = view.reshape %c [1, 1]
+  %c2 = view.expand %c1 [3, 5000]
+  %far = add %x, %c2
+  %max = reduce.max %far [1]
+  %max1 = view.reshape %max [3, 1]
+  %max2 = view.expand %max1 [3, 5000]
+  %below = sub %far, %max2
+  %exp = exp %below
+  %sum = reduce.sum %exp [1]
+  %sum1 = view.reshape %sum [3, 1]
+  %sum2 = view.expand %sum1 [3, 5000]
+  %p = div %exp, %sum2
+  return p = %p
+}

@@ -25,13 +25,13 @@ _Pragma("unroll 4") for (int k = g; k < 4096; k += 1024) { {
 int a1 = k;
 Vec<bf16, V> r0;
 r0 = load<bf16, V>(p0, (a0 + a1 * 1024));
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 float v1[V]; LANES(j) v1[j] = (float)v0[j];
 LANES(j) y2[j].add(v1[j]);
 } }
 across_all<1024, 1024>(y2, m0);
 float v2a[V]; LANES(j) v2a[j] = (float)y2[j].a;
-const Vec<float, V> s1_553 = packed<float>(v2a);
-if (g == 0) store<float, V>(p1, (a0), s1_553);
+const Vec<float, V> s1_539 = packed<float>(v2a);
+if (g == 0) store<float, V>(p1, (a0), s1_539);
 }
 launch k_cast_f32_sum <128 x 1024> args [0, 1] numbers []

@@ -38,7 +38,7 @@ int k_1 = (int)((u32)k_2 / (u32)3);
 int a4 = k_1;
 Vec<f16, V> r0;
 LANES(j) r0.x[j] = (within((a2 + a5 + -1), 6) && within(((a3 + j) + a6 + -1), 6)) ? p0[(a0 * 288 + a2 * 6 + (a3 + j) + a4 * 36 + a5 * 6 + a6 + -7)] : Down<f16>::of(0.0f);
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 Vec<f16, 1> r1;
 r1 = load<f16, 1>(p1, (a1 * 72 + a4 * 9 + a5 * 3 + a6));
 float v1 = up(r1.x[0]);
@@ -46,7 +46,7 @@ LANES(j) y2[j].add((float)(((float)v0[j]) * ((float)v1)));
 } }
 LANES(j) y2[j] = across_warp<32>(y2[j]);
 float v2a[V]; LANES(j) v2a[j] = round_f16((float)y2[j].a);
-const Vec<f16, V> s2_1129 = packed<f16>(v2a);
-if (g == 0) store<f16, V>(p2, (a0 * 144 + a1 * 36 + a2 * 6 + a3), s2_1129);
+const Vec<f16, V> s2_1115 = packed<f16>(v2a);
+if (g == 0) store<f16, V>(p2, (a0 * 144 + a1 * 36 + a2 * 6 + a3), s2_1115);
 }
 launch k_contract <144 x 32> args [0, 1, 2] numbers []

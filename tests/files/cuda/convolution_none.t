@@ -56,7 +56,7 @@ int k_1 = (int)((u32)k_2 / (u32)3);
 int a4 = k_1;
 Vec<float, V> r0;
 LANES(j) r0.x[j] = (within((a2 + a5 + -1), 6) && within(((a3 + j) + a6 + -1), 6)) ? p0[(a0 * 144 + a2 * 6 + (a3 + j) + a4 * 36 + a5 * 6 + a6 + -7)] : Down<float>::of(1.0f);
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 Vec<float, 1> r1;
 r1 = load<float, 1>(p1, (a1 * 36 + a4 * 9 + a5 * 3 + a6));
 float v1 = up(r1.x[0]);
@@ -64,8 +64,8 @@ LANES(j) y2[j].add((float)(((float)v0[j]) * ((float)v1)));
 } }
 LANES(j) y2[j] = across_warp<32>(y2[j]);
 float v2a[V]; LANES(j) v2a[j] = (float)y2[j].a;
-const Vec<float, V> s2_1126 = packed<float>(v2a);
-if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1126);
+const Vec<float, V> s2_1112 = packed<float>(v2a);
+if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1112);
 }
 launch k_contract <108 x 32> args [0, 1, 2] numbers []
 
@@ -99,7 +99,7 @@ int k_1 = (int)((u32)k_2 / (u32)3);
 int a4 = k_1;
 Vec<double, V> r0;
 LANES(j) r0.x[j] = (within((a2 + a5 + -1), 6) && within(((a3 + j) + a6 + -1), 6)) ? p0[(a0 * 144 + a2 * 6 + (a3 + j) + a4 * 36 + a5 * 6 + a6 + -7)] : Down<double>::of(0.0);
-double v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+double v0[V]; unpack(v0, r0);
 Vec<double, 1> r1;
 r1 = load<double, 1>(p1, (a1 * 36 + a4 * 9 + a5 * 3 + a6));
 double v1 = up(r1.x[0]);
@@ -107,8 +107,8 @@ LANES(j) y2[j].add((double)(((double)v0[j]) * ((double)v1)));
 } }
 LANES(j) y2[j] = across_warp<32>(y2[j]);
 double v2a[V]; LANES(j) v2a[j] = (double)y2[j].a;
-const Vec<double, V> s2_1138 = packed<double>(v2a);
-if (g == 0) store<double, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1138);
+const Vec<double, V> s2_1124 = packed<double>(v2a);
+if (g == 0) store<double, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1124);
 }
 launch k_contract <108 x 32> args [0, 1, 2] numbers []
 
@@ -142,7 +142,7 @@ int k_1 = (int)((u32)k_2 / (u32)3);
 int a4 = k_1;
 Vec<float, V> r0;
 LANES(j) r0.x[j] = (within((a2 + a5 + -1), 6) && within(((a3 + j) + a6 + -1), 6)) ? p0[(a0 * 144 + a2 * 6 + (a3 + j) + a4 * 36 + a5 * 6 + a6 + -7)] : Down<float>::of(0.0f);
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 Vec<float, 1> r1;
 r1 = load<float, 1>(p1, (a1 * 36 + a4 * 9 + a5 * -3 + a6 + 6));
 float v1 = up(r1.x[0]);
@@ -150,8 +150,8 @@ LANES(j) y2[j].add((float)(((float)v0[j]) * ((float)v1)));
 } }
 LANES(j) y2[j] = across_warp<32>(y2[j]);
 float v2a[V]; LANES(j) v2a[j] = (float)y2[j].a;
-const Vec<float, V> s2_1131 = packed<float>(v2a);
-if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1131);
+const Vec<float, V> s2_1117 = packed<float>(v2a);
+if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1117);
 }
 launch k_contract <108 x 32> args [0, 1, 2] numbers []
 
@@ -185,7 +185,7 @@ int k_1 = (int)((u32)k_2 / (u32)3);
 int a4 = k_1;
 Vec<float, V> r0;
 LANES(j) r0.x[j] = (within((a2 + a5 + -1), 6) && within(((a3 + j) + a6 + -1), 6)) ? p0[(a0 * 144 + a2 * 6 + (a3 + j) + a4 * 36 + a5 * 6 + a6 + -7)] : Down<float>::of(0.0f);
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 Vec<float, 1> r1;
 if (within((a5 + -1), 2)) r1 = load<float, 1>(p1, (a1 * 24 + a4 * 6 + a5 * 3 + a6 + -3)); else { r1.x[0] = Down<float>::of(0.0f); }
 float v1 = up(r1.x[0]);
@@ -193,7 +193,7 @@ LANES(j) y2[j].add((float)(((float)v0[j]) * ((float)v1)));
 } }
 LANES(j) y2[j] = across_warp<32>(y2[j]);
 float v2a[V]; LANES(j) v2a[j] = (float)y2[j].a;
-const Vec<float, V> s2_1199 = packed<float>(v2a);
-if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1199);
+const Vec<float, V> s2_1185 = packed<float>(v2a);
+if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1185);
 }
 launch k_contract <108 x 32> args [0, 1, 2] numbers []

@@ -29,7 +29,7 @@ int now = step + r; const bool live = now < 1048576; if (!live) now = 0;
 int a1 = now * V;
 Vec<float, V> r0;
 r0 = load<float, V>(p0, (a1));
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 { {
 if (live) add_all<V>(y1, v0);
 } }

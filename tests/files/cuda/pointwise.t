@@ -38,22 +38,22 @@ int q_1 = (int)((u32)q / (u32)128);
 int a0 = q_1;
 Vec<b8, V> r0;
 r0 = load<b8, V>(p0, (a0 * 1024 + a1));
-bool v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+bool v0[V]; unpack(v0, r0);
 Vec<float, 1> r1;
 r1 = load<float, 1>(p1, (a0));
 float v1 = up(r1.x[0]);
 Vec<bf16, V> r2;
 r2 = load<bf16, V>(p2, (a0 * 1024 + a1));
-float v2[V]; LANES(j) v2[j] = up(r2.x[j]);
+float v2[V]; unpack(v2, r2);
 float v3[V]; LANES(j) v3[j] = (float)v2[j];
 Vec<float, V> r4;
 r4 = load<float, V>(p3, (a1));
-float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
+float v4[V]; unpack(v4, r4);
 float v5[V]; LANES(j) v5[j] = (v3[j] * v4[j]);
 float v6[V]; LANES(j) v6[j] = (v1 + v5[j]);
 float v8[V]; LANES(j) v8[j] = (v0[j] ? v6[j] : 0.0f);
 float v9[V]; LANES(j) v9[j] = round_f16((float)v8[j]);
-const Vec<f16, V> s4_825 = packed<f16>(v9);
-store<f16, V>(p4, (a0 * 1024 + a1), s4_825);
+const Vec<f16, V> s4_783 = packed<f16>(v9);
+store<f16, V>(p4, (a0 * 1024 + a1), s4_783);
 }
 launch k_cast_f32_mul_add_select_and_1 <256 x 256> args [0, 1, 2, 3, 4] numbers []

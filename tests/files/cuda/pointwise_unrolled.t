@@ -31,12 +31,12 @@ int q = (int)block * 512 + u * 256 + x;
 {
 int a1 = q * V;
 const Vec<float, V> r0 = h0[u];
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 const Vec<float, V> r1 = h1[u];
-float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1[j]);
-const Vec<float, V> s2_599 = packed<float>(v2);
-store<float, V>(p2, (a1), s2_599);
+const Vec<float, V> s2_571 = packed<float>(v2);
+store<float, V>(p2, (a1), s2_571);
 } }
 }
 launch k_add <32768 x 256> args [0, 1, 2] numbers []

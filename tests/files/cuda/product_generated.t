@@ -32,12 +32,12 @@ r0 = load<int, 1>(p0, (a0 * 96 + a2));
 int v0 = up(r0.x[0]);
 Vec<int, V> r1;
 r1 = load<int, V>(p1, (a1 + a2 * 128));
-int v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+int v1[V]; unpack(v1, r1);
 LANES(j) y2[j].add((int)(((int)v0) * ((int)v1[j])));
 } }
 LANES(j) y2[j] = across_strided<32, 16, 512>(y2[j], scratch);
 int v2a[V]; LANES(j) v2a[j] = (int)y2[j].a;
-const Vec<int, V> s2_696 = packed<int>(v2a);
-if (g == 0) store<int, V>(p2, (a0 * 128 + a1), s2_696);
+const Vec<int, V> s2_682 = packed<int>(v2a);
+if (g == 0) store<int, V>(p2, (a0 * 128 + a1), s2_682);
 }
 launch k_contract <128 x 512> args [0, 1, 2] numbers []

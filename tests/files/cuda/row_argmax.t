@@ -28,7 +28,7 @@ _Pragma("unroll 4") for (int k = g; k < 250; k += 64) { {
 int a1 = k * V;
 Vec<float, V> r0;
 r0 = load<float, V>(p0, (a0 * 1000 + a1));
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 i64 v1[V]; LANES(j) v1[j] = ((a1 + j));
 LANES(j) y2.add(v0[j], v1[j]);
 } }

@@ -36,7 +36,7 @@ _Pragma("unroll 4") for (int k = g; k < 8192; k += 1024) { {
 int a1 = k * V;
 Vec<bf16, V> r0;
 r0 = load<bf16, V>(p0, (a0 * 65536 + a1));
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 float v1[V]; LANES(j) v1[j] = (float)v0[j];
 add_all<V>(y2, v1);
 } }
@@ -47,13 +47,13 @@ _Pragma("unroll 4") for (int k = g; k < 8192; k += 1024) { {
 int a1 = k * V;
 Vec<bf16, V> r0;
 r0 = load<bf16, V>(p0, (a0 * 65536 + a1));
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 float v1[V]; LANES(j) v1[j] = (float)v0[j];
 float v3[V]; LANES(j) v3[j] = (v1[j] - v2a);
 float v4[V]; LANES(j) v4[j] = s_exp(v3[j]);
 float v6[V]; quotients(v6, v4, divisor(v2b));
-const Vec<bf16, V> s1_860 = packed<bf16>(v6);
-store<bf16, V>(p1, (a0 * 65536 + a1), s1_860);
+const Vec<bf16, V> s1_832 = packed<bf16>(v6);
+store<bf16, V>(p1, (a0 * 65536 + a1), s1_832);
 } }
 }
 launch k_cast_f32_max_sub_exp_and_3 <64 x 1024> args [0, 1] numbers []

@@ -73,14 +73,14 @@ y4 = Sum<float>::none();
 _Pragma("unroll 4") for (int i = 0, k = g; k < 2048; ++i, k += 512) { {
 int a1 = k * V;
 const Vec<bf16, V> r0 = *slot<bf16, V>(0, i * 512 + (int)threadIdx.x);
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 const Vec<bf16, V> r1 = *slot<bf16, V>(32768, i * 512 + (int)threadIdx.x);
-float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1[j]);
 float v3[V]; LANES(j) v3[j] = (float)v2[j];
 add_all<V>(y4, v3);
-const Vec<bf16, V> s2_876 = packed<bf16>(v2);
-store<bf16, V>(p2, (a0 * 16384 + a1), s2_876);
+const Vec<bf16, V> s2_848 = packed<bf16>(v2);
+store<bf16, V>(p2, (a0 * 16384 + a1), s2_848);
 } }
 y4 = across<512, 512>(y4, m0);
 float v4a = (float)y4.a;
@@ -90,9 +90,9 @@ y9 = Sum<float>::none();
 _Pragma("unroll 4") for (int i = 0, k = g; k < 2048; ++i, k += 512) { {
 int a1 = k * V;
 const Vec<bf16, V> r0 = *slot<bf16, V>(0, i * 512 + (int)threadIdx.x);
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 const Vec<bf16, V> r1 = *slot<bf16, V>(32768, i * 512 + (int)threadIdx.x);
-float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1[j]);
 float v3[V]; LANES(j) v3[j] = (float)v2[j];
 float v7[V]; LANES(j) v7[j] = (v3[j] - v6);
@@ -107,25 +107,25 @@ float v13 = s_rsqrt(v12);
 _Pragma("unroll 4") for (int i = 0, k = g; k < 2048; ++i, k += 512) { {
 int a1 = k * V;
 const Vec<bf16, V> r0 = *slot<bf16, V>(0, i * 512 + (int)threadIdx.x);
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 const Vec<bf16, V> r1 = *slot<bf16, V>(32768, i * 512 + (int)threadIdx.x);
-float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1[j]);
 float v3[V]; LANES(j) v3[j] = (float)v2[j];
 float v7[V]; LANES(j) v7[j] = (v3[j] - v6);
 float v14[V]; LANES(j) v14[j] = (v7[j] * v13);
 Vec<bf16, V> r15;
 r15 = load<bf16, V>(p3, (a1));
-float v15[V]; LANES(j) v15[j] = up(r15.x[j]);
+float v15[V]; unpack(v15, r15);
 float v16[V]; LANES(j) v16[j] = (float)v15[j];
 float v17[V]; LANES(j) v17[j] = (v14[j] * v16[j]);
 Vec<bf16, V> r18;
 r18 = load<bf16, V>(p4, (a1));
-float v18[V]; LANES(j) v18[j] = up(r18.x[j]);
+float v18[V]; unpack(v18, r18);
 float v19[V]; LANES(j) v19[j] = (float)v18[j];
 float v20[V]; LANES(j) v20[j] = (v17[j] + v19[j]);
-const Vec<bf16, V> s5_2661 = packed<bf16>(v20);
-store<bf16, V>(p5, (a0 * 16384 + a1), s5_2661);
+const Vec<bf16, V> s5_2549 = packed<bf16>(v20);
+store<bf16, V>(p5, (a0 * 16384 + a1), s5_2549);
 } }
 }
 launch k_add_layer_norm <64 x 512> with 65536 bytes shared args [0, 1, 2, 3, 4, 5] numbers []

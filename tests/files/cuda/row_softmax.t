@@ -36,7 +36,7 @@ y1 = Softmax<float>::none();
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 const Vec<float, V> r0 = h0[i];
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 add_all<V>(y1, v0);
 } }
 y1 = across<64, 128>(y1, m0);
@@ -45,12 +45,12 @@ float v1b = below_greatest(y1);
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 const Vec<float, V> r0 = h0[i];
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 float v2[V]; LANES(j) v2[j] = (v0[j] - v1a);
 float v3[V]; LANES(j) v3[j] = s_exp(v2[j]);
 float v5[V]; quotients(v5, v3, divisor(v1b));
-const Vec<float, V> s1_869 = packed<float>(v5);
-store<float, V>(p1, (a0 * 1024 + a1), s1_869);
+const Vec<float, V> s1_841 = packed<float>(v5);
+store<float, V>(p1, (a0 * 1024 + a1), s1_841);
 } }
 }
 launch k_max_sub_exp_sum_and_1 <128 x 128> args [0, 1] numbers []

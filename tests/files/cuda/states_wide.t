@@ -33,11 +33,11 @@ _Pragma("unroll 4") for (int k = g; k < 64; k += 16) { {
 int a1 = k;
 Vec<double, V> r0;
 r0 = load<double, V>(p0, (a0 + a1 * 4096));
-double v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+double v0[V]; unpack(v0, r0);
 LANES(j) y1[j].add(v0[j]);
 Vec<double, V> r3;
 r3 = load<double, V>(p1, (a0 + a1 * 4096));
-double v3[V]; LANES(j) v3[j] = up(r3.x[j]);
+double v3[V]; unpack(v3, r3);
 LANES(j) y4[j].add(v3[j]);
 } }
 LANES(j) y1[j] = across_strided<16, 16, 256>(y1[j], scratch);
@@ -49,7 +49,7 @@ double v4a[V]; LANES(j) v4a[j] = (double)y4[j].a;
 double v4b[V]; LANES(j) v4b[j] = (double)y4[j].b;
 double v4c[V]; LANES(j) v4c[j] = (double)y4[j].c;
 double v6[V]; LANES(j) v6[j] = (v1b[j] + v4b[j]);
-const Vec<double, V> s2_1139 = packed<double>(v6);
-if (g == 0) store<double, V>(p2, (a0), s2_1139);
+const Vec<double, V> s2_1111 = packed<double>(v6);
+if (g == 0) store<double, V>(p2, (a0), s2_1111);
 }
 launch k_welford_add <128 x 256> args [0, 1, 2] numbers []

@@ -33,12 +33,12 @@ if (a1 < 512 && a0 < 1024) {
 Vec<bf16, V> h1; UNROLL for (int j = 0; j < V; ++j) h1.x[j] = t1[(dv + j) * 66 + dw];
 Vec<bf16, V> r0;
 r0 = load<bf16, V>(p0, (a0 * 512 + a1));
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 const Vec<bf16, V> r1 = h1;
-float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = round_bf16((v0[j] + v1[j]));
-const Vec<bf16, V> s2_932 = packed<bf16>(v2);
-store<bf16, V>(p2, (a0 * 512 + a1), s2_932);
+const Vec<bf16, V> s2_904 = packed<bf16>(v2);
+store<bf16, V>(p2, (a0 * 512 + a1), s2_904);
 } }
 }
 launch k_add <128 x 256> args [1, 0, 2] numbers []

@@ -91,12 +91,12 @@ y7 = Sum<float>::none();
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 const Vec<float, V> r4 = *slot<float, V>(26624 + (turn) * 12288, i * 256 + (int)threadIdx.x);
-float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
+float v4[V]; unpack(v4, r4);
 float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 const Vec<float, V> r1 = *slot<float, V>(2048 + (turn) * 12288, i * 256 + (int)threadIdx.x);
-float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+float v1[V]; unpack(v1, r1);
 const Vec<float, V> r2 = c2[i];
-float v2[V]; LANES(j) v2[j] = up(r2.x[j]);
+float v2[V]; unpack(v2, r2);
 float v3[V]; LANES(j) v3[j] = (v1[j] * v2[j]);
 float v6[V]; LANES(j) v6[j] = (v5[j] * v3[j]);
 add_all<V>(y7, v6);
@@ -109,18 +109,18 @@ float v7a = (float)y7.a;
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
 const Vec<float, V> r1 = *slot<float, V>(2048 + (turn) * 12288, i * 256 + (int)threadIdx.x);
-float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+float v1[V]; unpack(v1, r1);
 const Vec<float, V> r2 = c2[i];
-float v2[V]; LANES(j) v2[j] = up(r2.x[j]);
+float v2[V]; unpack(v2, r2);
 float v3[V]; LANES(j) v3[j] = (v1[j] * v2[j]);
 const Vec<float, V> r4 = *slot<float, V>(26624 + (turn) * 12288, i * 256 + (int)threadIdx.x);
-float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
+float v4[V]; unpack(v4, r4);
 float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 float v8[V]; LANES(j) v8[j] = (v5[j] * v7a);
 float v9[V]; LANES(j) v9[j] = (v3[j] - v8[j]);
 float v10[V]; LANES(j) v10[j] = (v0 * v9[j]);
-const Vec<float, V> s4_3276 = packed<float>(v10);
-if (live) store<float, V>(p4, (a0 * 768 + a1), s4_3276);
+const Vec<float, V> s4_3192 = packed<float>(v10);
+if (live) store<float, V>(p4, (a0 * 768 + a1), s4_3192);
 } }
 turn ^= 1; }
 UNROLL for (int i = 0; i < 3; ++i) across_walkers<4, 64, 256>(y12[i], scratch);

@@ -64,7 +64,7 @@ int a2 = (int)((u32)k % (u32)10) * V;
 int k_1 = (int)((u32)k / (u32)10);
 int a1 = k_1;
 const Vec<float, V> r0 = c0[i];
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 Vec<float, 1> r1;
 r1 = load<float, 1>(p1, (a1));
 float v1 = up(r1.x[0]);

@@ -64,14 +64,14 @@ UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 512; {
 int a1 = k * V;
 Vec<float, V> r4;
 r4 = load<float, V>(p3, (a0 * 16384 + a1));
-float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
+float v4[V]; unpack(v4, r4);
 float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 Vec<float, V> r1;
 r1 = load<float, V>(p1, (a0 * 16384 + a1));
-float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+float v1[V]; unpack(v1, r1);
 Vec<float, V> r2;
 r2 = load<float, V>(p2, (a1));
-float v2[V]; LANES(j) v2[j] = up(r2.x[j]);
+float v2[V]; unpack(v2, r2);
 float v3[V]; LANES(j) v3[j] = (v1[j] * v2[j]);
 float v6[V]; LANES(j) v6[j] = (v5[j] * v3[j]);
 add_all<V>(y7, v6);
@@ -85,20 +85,20 @@ UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 512; {
 int a1 = k * V;
 Vec<float, V> r1;
 r1 = load<float, V>(p1, (a0 * 16384 + a1));
-float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+float v1[V]; unpack(v1, r1);
 Vec<float, V> r2;
 r2 = load<float, V>(p2, (a1));
-float v2[V]; LANES(j) v2[j] = up(r2.x[j]);
+float v2[V]; unpack(v2, r2);
 float v3[V]; LANES(j) v3[j] = (v1[j] * v2[j]);
 Vec<float, V> r4;
 r4 = load<float, V>(p3, (a0 * 16384 + a1));
-float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
+float v4[V]; unpack(v4, r4);
 float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 float v8[V]; LANES(j) v8[j] = (v5[j] * v7a);
 float v9[V]; LANES(j) v9[j] = (v3[j] - v8[j]);
 float v10[V]; LANES(j) v10[j] = (v0 * v9[j]);
-const Vec<float, V> s4_2054 = packed<float>(v10);
-store<float, V>(p4, (a0 * 16384 + a1), s4_2054);
+const Vec<float, V> s4_1970 = packed<float>(v10);
+store<float, V>(p4, (a0 * 16384 + a1), s4_1970);
 } }
 turn ^= 1; }
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 512; {

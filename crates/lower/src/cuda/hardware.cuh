@@ -10,6 +10,8 @@ struct b8 { unsigned char b; };
 struct f16 { unsigned short b; };
 struct bf16 { unsigned short b; };
 DEV float up(f16 x) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.b)); return r; }
+DEV float low_half(f16, u32 x) { f16 h; h.b = (unsigned short)x; return up(h); }
+DEV float high_half(f16, u32 x) { f16 h; h.b = (unsigned short)(x >> 16); return up(h); }
 // Two halves of a word at once: the instruction for one is four times slower.
 DEV u32 pair(f16, float a, float b) { u32 r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
 DEV u32 pair(bf16, float a, float b) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
@@ -54,8 +56,9 @@ template<int G, int T> DEV void wait() {
 // The first warp of a block of T waits for the others, which do not wait: once per turn, of which four may be open.
 template<int T> DEV void warp_arrives(int turn) { asm volatile("bar.arrive %0, %1;" :: "r"(1 + (turn & 3)), "n"(T) : "memory"); }
 template<int T> DEV void warps_arrived(int turn) { asm volatile("bar.sync %0, %1;" :: "r"(1 + (turn & 3)), "n"(T) : "memory"); }
+// Tells other blocks of meetings that have begun, of nothing else in memory.
 DEV void cluster_arrive() {
-    asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 DEV void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 DEV u32 cluster_rank() { u32 rank; asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank)); return rank; }

@@ -69,6 +69,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
         out: String::new(),
         have: HashMap::default(),
         held: Held::default(),
+        rests: None,
         online,
         scratch: BTreeSet::new(),
         args: Vec::new(),
@@ -446,7 +447,7 @@ impl Nest<'_, '_> {
     /// The stages at one point.
     pub(crate) fn stages(&mut self) -> Result<()> {
         self.hold()?;
-        if self.s.cluster > 1 && self.block.is_none() {
+        if self.s.cluster > 1 && self.one_step() {
             self.p.line("cluster_wait();");
         }
         for level in self.levels() {
@@ -558,7 +559,9 @@ impl Nest<'_, '_> {
             } else {
                 self.open_loop(set, self.s.unrolled)?;
             }
+            self.p.rests = (!set.is_empty()).then(Vec::new);
             self.body(set, roots)?;
+            self.p.end_rests();
             self.refill()?;
             self.p.line("} }");
         }

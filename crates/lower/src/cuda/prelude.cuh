@@ -7,6 +7,8 @@ template<> struct Register<f16> { typedef float type; };
 template<> struct Register<bf16> { typedef float type; };
 
 DEV float up(bf16 x) { return __uint_as_float((u32)x.b << 16); }
+DEV float low_half(bf16, u32 x) { return __uint_as_float(x << 16); }
+DEV float high_half(bf16, u32 x) { return __uint_as_float(x & 0xffff0000u); }
 DEV bool up(b8 x) { return x.b != 0; }
 template<class T> DEV T up(T x) { return x; }
 
@@ -31,7 +33,7 @@ template<class T, int V, class P> DEV void copy_ahead(Vec<T, V>* to, const T* ba
     copy_bytes<V * (int)sizeof(T)>(to, base + at);
 }
 
-// Stored elements of registers; two f16 or bf16 at once.
+// Stored elements of registers, and the reverse; two f16 or bf16 at once.
 template<class T> struct Packs { static constexpr bool pairs = false; };
 template<> struct Packs<f16> { static constexpr bool pairs = true; };
 template<> struct Packs<bf16> { static constexpr bool pairs = true; };
@@ -43,6 +45,16 @@ template<class T, int V, class R> DEV Vec<T, V> packed(const R (&x)[V]) {
         UNROLL for (int i = 0; i < V; ++i) r.x[i] = Down<T>::of(x[i]);
     }
     return r;
+}
+template<class T, int V, class R> DEV void unpack(R (&x)[V], const Vec<T, V>& r) {
+    if constexpr (Packs<T>::pairs && V % 2 == 0) {
+        UNROLL for (int i = 0; i < V / 2; ++i) {
+            const u32 both = reinterpret_cast<const u32*>(&r)[i];
+            x[2 * i] = low_half(T(), both); x[2 * i + 1] = high_half(T(), both);
+        }
+    } else {
+        LANES(j) x[j] = up(r.x[j]);
+    }
 }
 
 // Writes N elements to a tile's row, two of 16 bits or four of 8 at once.
@@ -61,8 +73,9 @@ DEV i64 floor_mod(i64 a, i64 b) { i64 r = a % b; return r + (r != 0 && ((r < 0) 
 template<class I> DEV I least_of(I a, I b) { return a < b ? a : b; }
 template<class I> DEV I most_of(I a, I b) { return a > b ? a : b; }
 
-// Where x is among V numbers from `first` on, or -1.
-template<int V> DEV int lane_of(i64 x, i64 first) { return (u64)(x - first) < V ? (int)(x - first) : -1; }
+// Where x is among V numbers from `first` on, or V and more. Positions that fit an int are below 2^30 and above -2^30.
+template<int V> DEV u32 lane_of(i64 x, int first) { return (x == (int)x ? (u32)x : 1u << 31) - (u32)first; }
+template<int V> DEV u32 lane_of(i64 x, i64 first) { return (u64)(x - first) < V ? (u32)(x - first) : V; }
 
 // An index in 0..limit, clamped; the first one outside is reported by number.
 DEV i64 check(i64 x, i64 limit, bool when, u64* fault, u64 number) {
@@ -105,6 +118,8 @@ BOTH(s_acosh, acoshf, acosh) BOTH(s_atanh, atanhf, atanh) BOTH(s_floor, floorf, 
 BOTH(s_trunc, truncf, trunc) BOTH(s_round, rintf, rint)
 #ifdef WIDE
 DEV float exp_f32(float x) { return ex2(x * 1.4426950408889634f); }
+// exp(x - b) for a logarithm b: as it is below 2^7, so is what the contraction leaves of its rounding.
+DEV float exp_less(float x, float b) { return ex2(fmaf(x, 1.4426950408889634f, b * -1.4426950408889634f)); }
 DEV float tanh_f32(float x) {
     float t = fmaf(-2.0f, rcp(1.0f + ex2(fabsf(x) * 2.8853900817779268f)), 1.0f);
     float small = fmaf(x * x * x, -0.33333333f, x);
@@ -280,20 +295,11 @@ template<int V, class T> DEV void add_all(MaxSum<T>& s, const T (&x)[V]) {
     LANES(j) sum += shrink(x[j], m);
     s.a = m; s.b = sum;
 }
-// exp(x - z) of many x.
-DEV float exp_below(float x, float z) {
-#ifdef WIDE
-    return ex2(fmaf(x, 1.4426950408889634f, z * -1.4426950408889634f));
-#else
-    return s_exp(x - z);
-#endif
-}
-DEV double exp_below(double x, double z) { return s_exp(x - z); }
 template<int V, class T> DEV void add_all(Softmax<T>& s, const T (&x)[V]) {
     T y[V], m = s.a;
     LANES(j) m = greater(m, x[j]);
     T z = finite_or_zero(m);
-    LANES(j) y[j] = exp_below(x[j], z);
+    LANES(j) y[j] = s_exp(x[j] - z);
     UNROLL for (int step = V / 2; step > 0; step /= 2) UNROLL for (int j = 0; j < step; ++j) y[j] += y[j + step];
     s.b = s.b * s_exp(s.a - z) + y[0];
     s.a = m;
@@ -331,6 +337,15 @@ template<int G, class S> DEV S across_warp(S s) {
         first.merge(last);
         s = first;
     }
+    return s;
+}
+// The greatest element first, so that a state is rescaled once.
+template<int G, class T> DEV Softmax<T> across_warp(Softmax<T> s) {
+    T m = s.a;
+    UNROLL for (int i = 1; i < G; i *= 2) m = greater(m, shuffled(m, i));
+    s.b *= s_exp(s.a - finite_or_zero(m));
+    UNROLL for (int i = 1; i < G; i *= 2) s.b += shuffled(s.b, i);
+    s.a = m;
     return s;
 }
 // Groups of G adjacent threads, of T; a state per warp of the block meets in `shared`, which nothing else may use before the

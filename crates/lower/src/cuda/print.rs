@@ -62,6 +62,8 @@ pub(crate) struct Print<'a, 'b> {
     pub(crate) out: String,
     pub(crate) have: HashMap<ValueId, Name>,
     pub(crate) held: Held,
+    /// In a loop over inner points: how functions of a lane that equals something end, from the outermost on.
+    pub(crate) rests: Option<Vec<String>>,
     /// Reductions that give the greatest element and the sum of exponentials below it at once.
     pub(crate) online: Vec<ValueId>,
     /// Sizes of what threads share, as expressions of bytes; the largest counts.
@@ -204,6 +206,9 @@ impl Print<'_, '_> {
                 if let Some(equal) = self.equal_to_lane(*scalar_op, args, v)? {
                     return Ok(equal);
                 }
+                if let Some(exponentials) = self.exponentials(*scalar_op, args, v)? {
+                    return Ok(exponentials);
+                }
                 let names = args.iter().map(|&a| self.value(a)).collect::<Result<Vec<_>>>()?;
                 if let Some(quotients) = self.quotients(*scalar_op, value.dtype, &names, lanes, v) {
                     return Ok(quotients);
@@ -230,7 +235,8 @@ impl Print<'_, '_> {
         }
     }
 
-    /// Whether adjacent positions equal one integer: it is compared with the first of them once.
+    /// Whether adjacent positions equal one integer: it is compared with the first of them once. In a loop, what follows becomes a
+    /// function of the lane, so that most steps, in which none is equal, do nothing about it.
     fn equal_to_lane(&mut self, op: ScalarOp, args: &[ValueId], v: ValueId) -> Result<Option<Name>> {
         let adjacent = |id: ValueId| match &self.flat.value(id).def {
             FlatDef::Index(e) if self.varies(self.flat.value(id).free) => {
@@ -247,8 +253,36 @@ impl Print<'_, '_> {
             return Ok(None);
         }
         let (first, other) = (self.lin(&first, false)?, self.value(other)?);
-        let _ = writeln!(self.out, "const int l{v} = lane_of<V>({}, {first});", other.text);
+        let lane = format!("const u32 l{v} = lane_of<V>({}, {first});", other.text);
+        if let Some(rests) = &mut self.rests {
+            rests.push(format!("}};\nif ({lane} l{v} < V) rest{v}(l{v}); else rest{v}(V);"));
+            let _ = writeln!(self.out, "const auto rest{v} = [&](const u32 l{v}) {{");
+        } else {
+            self.line(&lane);
+        }
         Ok(Some(self.variable("bool", &format!("v{v}"), true, &format!("(l{v} == j)"))))
+    }
+
+    /// Prints what follows comparisons, with a lane that is equal and without one.
+    pub(crate) fn end_rests(&mut self) {
+        for rest in self.rests.take().into_iter().flatten().rev() {
+            self.line(&rest);
+        }
+    }
+
+    /// Exponentials of many lanes' differences to one logarithm: a softmax by way of its own.
+    fn exponentials(&mut self, op: ScalarOp, args: &[ValueId], v: ValueId) -> Result<Option<Name>> {
+        let flat = self.flat;
+        let FlatDef::Op(ScalarOp::Sub, terms) = &flat.value(args[0]).def else { return Ok(None) };
+        let lanes = self.varies(flat.value(v).free) && !self.varies(flat.value(terms[1]).free);
+        let logarithm = matches!(flat.value(terms[1]).def, FlatDef::Op(ScalarOp::Log, _));
+        let wide = self.shared.numerics == Numerics::Wide && flat.value(v).dtype == DType::F32;
+        if op != ScalarOp::Exp || !lanes || !logarithm || !wide || self.have.contains_key(&args[0]) {
+            return Ok(None);
+        }
+        let (x, log) = (self.value(terms[0])?, self.value(terms[1])?);
+        let text = format!("exp_less({}, {})", x.at(), log.text);
+        Ok(Some(self.variable("float", &format!("v{v}"), true, &text)))
     }
 
     /// A division of many lanes by one value, which is inverted once.
@@ -283,8 +317,11 @@ impl Print<'_, '_> {
             let _ = writeln!(self.out, "Vec<{element}, {count}> {raw};");
             self.read(v, &raw, arg, index, when, fill)?;
         }
-        let value = if lanes { format!("up({raw}.x[j])") } else { format!("up({raw}.x[0])") };
-        Ok(self.variable(ty, &name, lanes, &value))
+        if lanes {
+            let _ = writeln!(self.out, "{ty} {name}[V]; unpack({name}, {raw});");
+            return Ok(Name { text: name, lanes });
+        }
+        Ok(self.variable(ty, &name, lanes, &format!("up({raw}.x[0])")))
     }
 
     /// Reads the elements of a load into a variable.

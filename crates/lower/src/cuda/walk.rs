@@ -69,9 +69,9 @@ impl Nest<'_, '_> {
         let (scale, inner_text) = (if lanes > 1 { " * V" } else { "" }, self.p.number(inner));
         let ahead = Ahead { axis: block.axis, within, inner: inner_text, scale, dealt };
         let (start, end, stride) = self.steps_of(block, &ahead, lanes);
-        let fetched = if block.length == 1 && inner == 1 { Fetched::Nothing } else { self.fetch_first(&ahead)? };
+        let fetched = if self.one_step() { Fetched::Nothing } else { self.fetch_first(&ahead)? };
         self.p.line("int turn = 0;");
-        if self.s.cluster > 1 {
+        if self.s.cluster > 1 && !self.one_step() {
             self.p.line("cluster_wait();");
         }
         let unroll = if self.s.group == 1 { "_Pragma(\"unroll 4\") " } else { "" };
@@ -95,6 +95,11 @@ impl Nest<'_, '_> {
         self.store_partials()?;
         let numbers = self.flat.extents[block.block];
         Ok(tiles * numbers * self.s.cluster)
+    }
+
+    /// Whether a thread takes one step only, before which nothing is read ahead.
+    pub(super) fn one_step(&self) -> bool {
+        self.block.is_none_or(|b| b.length == 1 && b.within.iter().all(|&a| self.chunks(a) == 1))
     }
 
     /// The steps of a block: first, end and distance.

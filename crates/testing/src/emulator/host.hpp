@@ -167,6 +167,8 @@ struct b8 { unsigned char b; };
 struct f16 { unsigned short b; };
 struct bf16 { unsigned short b; };
 inline float up(f16 x) { return (float)bits_of<_Float16>(x.b); }
+inline float low_half(f16, u32 x) { return up(f16{(unsigned short)x}); }
+inline float high_half(f16, u32 x) { return up(f16{(unsigned short)(x >> 16)}); }
 inline u32 half_of(f16, float x) { return bits_of<unsigned short>((_Float16)x); }
 inline u32 half_of(bf16, float x) {
     u32 b = __float_as_uint(x);

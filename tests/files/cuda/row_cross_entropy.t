@@ -50,10 +50,9 @@ i64* p0 = (i64*)w[1];
 bf16* p3 = (bf16*)w[2];
 float* p4 = (float*)w[3];
 constexpr int V = 8;
-__shared__ Softmax<float> m0[2 * 4];
-__shared__ Softmax<float> s0[2 * 8];
+__shared__ Softmax<float> m0[2 * 32];
 __shared__ u64 b0[2];
-if (threadIdx.x == 0) for (int i = 0; i < 2; ++i) meeting_begun(b0 + i, 4 * sizeof(Softmax<float>));
+if (threadIdx.x == 0) for (int i = 0; i < 2; ++i) meeting_begun(b0 + i, 32 * sizeof(Softmax<float>));
 cluster_arrive();
 const int x = 0, g = (int)(block % 4) * 256 + (int)threadIdx.x, r = 0;
 int a2 = (u32)(block / 4) / (u32)1;
@@ -63,7 +62,6 @@ y14 = Sum<float>::none();
 const int low = a2 * 1, high = least_of<int>(low + 1, 64);
 const int steps = (high - low) * 1;
 int turn = 0;
-cluster_wait();
 for (int step = 0; step < steps; step += 1) {
 const int now = step;
 int a0 = (low + now / 1);
@@ -72,6 +70,7 @@ int a1 = k * V;
 copy_ahead(slot<bf16, V>(0, i * 256 + (int)threadIdx.x), p1, (a0 * 40000 + a1));
 } }
 copies_begun(); copies_done<0>();
+cluster_wait();
 Vec<i64, 1> r0;
 r0 = load<i64, 1>(p0, (a0));
 i64 v0 = up(r0.x[0]);
@@ -85,11 +84,11 @@ y6 = Softmax<float>::none();
 _Pragma("unroll 4") for (int i = 0, k = g; k < 5000; ++i, k += 1024) { {
 int a1 = k * V;
 const Vec<bf16, V> r4 = *slot<bf16, V>(0, i * 256 + (int)threadIdx.x);
-float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
+float v4[V]; unpack(v4, r4);
 float v5[V]; LANES(j) v5[j] = (float)v4[j];
 add_all<V>(y6, v5);
 } }
- { to_cluster<4, 256>(y6, s0 + turn * 8, m0 + turn * 4, b0 + turn, turn); y6 = from_cluster<4>(m0 + turn * 4, b0 + turn, (step >> 1) & 1); }
+ { warps_to_cluster<4, 256>(y6, m0 + turn * 32, b0 + turn); y6 = from_cluster<32>(m0 + turn * 32, b0 + turn, (step >> 1) & 1); }
 float v6a = (float)y6.a;
 float v6b = below_greatest(y6);
 float v7 = (v3 - v6a);
@@ -102,18 +101,19 @@ y14.add(v13);
 _Pragma("unroll 4") for (int i = 0, k = g; k < 5000; ++i, k += 1024) { {
 int a1 = k * V;
 const Vec<bf16, V> r4 = *slot<bf16, V>(0, i * 256 + (int)threadIdx.x);
-float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
+float v4[V]; unpack(v4, r4);
 float v5[V]; LANES(j) v5[j] = (float)v4[j];
 float v8[V]; LANES(j) v8[j] = (v5[j] - v6a);
-float v17[V]; LANES(j) v17[j] = (v8[j] - v11);
-float v18[V]; LANES(j) v18[j] = s_exp(v17[j]);
-const int l20 = lane_of<V>(v0, (a1));
+float v18[V]; LANES(j) v18[j] = exp_less(v8[j], v11);
+const auto rest20 = [&](const u32 l20) {
 bool v20[V]; LANES(j) v20[j] = (l20 == j);
 float v21[V]; LANES(j) v21[j] = (float)v20[j];
 float v22[V]; LANES(j) v22[j] = (v18[j] - v21[j]);
 float v23[V]; LANES(j) v23[j] = (v22[j] * 0.015625f);
-const Vec<bf16, V> s3_2094 = packed<bf16>(v23);
-store<bf16, V>(p3, (a0 * 40000 + a1), s3_2094);
+const Vec<bf16, V> s3_2017 = packed<bf16>(v23);
+store<bf16, V>(p3, (a0 * 40000 + a1), s3_2017);
+};
+if (const u32 l20 = lane_of<V>(v0, (a1)); l20 < V) rest20(l20); else rest20(V);
 } }
 turn ^= 1; }
 if (true && g == 0) {

@@ -22,10 +22,9 @@ float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];
 float* p2 = (float*)w[2];
 constexpr int V = 4;
-__shared__ Sum<float> m0[1 * 4];
-__shared__ Sum<float> s0[1 * 8];
+__shared__ Sum<float> m0[1 * 32];
 __shared__ u64 b0[1];
-if (threadIdx.x == 0) for (int i = 0; i < 1; ++i) meeting_begun(b0 + i, 4 * sizeof(Sum<float>));
+if (threadIdx.x == 0) for (int i = 0; i < 1; ++i) meeting_begun(b0 + i, 32 * sizeof(Sum<float>));
 cluster_arrive();
 const int x = 0, g = (int)(block % 4) * 256 + (int)threadIdx.x, r = 0;
 int q = (int)(block / 4) * 1 + x;
@@ -45,28 +44,28 @@ int a2 = (int)((u32)k % (u32)256) * V;
 int k_1 = (int)((u32)k / (u32)256);
 int a1 = k_1;
 const Vec<float, V> r0 = *slot<float, V>(0, i * 256 + (int)threadIdx.x);
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 Vec<float, 1> r1;
 r1 = load<float, 1>(p1, (a1));
 float v1 = up(r1.x[0]);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1);
 add_all<V>(y3, v2);
 } }
- { to_cluster<4, 256>(y3, s0, m0, b0, 0); y3 = from_cluster<4>(m0, b0, 0); }
+ { warps_to_cluster<4, 256>(y3, m0, b0); y3 = from_cluster<32>(m0, b0, 0); }
 float v3a = (float)y3.a;
 _Pragma("unroll 4") for (int i = 0, k = g; k < 8192; ++i, k += 1024) { {
 int a2 = (int)((u32)k % (u32)256) * V;
 int k_1 = (int)((u32)k / (u32)256);
 int a1 = k_1;
 const Vec<float, V> r0 = *slot<float, V>(0, i * 256 + (int)threadIdx.x);
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 Vec<float, 1> r1;
 r1 = load<float, 1>(p1, (a1));
 float v1 = up(r1.x[0]);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1);
 float v4[V]; LANES(j) v4[j] = (v2[j] - v3a);
-const Vec<float, V> s2_1428 = packed<float>(v4);
-store<float, V>(p2, (a0 * 32768 + a1 * 1024 + a2), s2_1428);
+const Vec<float, V> s2_1400 = packed<float>(v4);
+store<float, V>(p2, (a0 * 32768 + a1 * 1024 + a2), s2_1400);
 } }
 }
 launch k_add_sum_sub <256 x 256> in clusters of 4 with 32768 bytes shared args [0, 1, 2] numbers []

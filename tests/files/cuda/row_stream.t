@@ -85,7 +85,7 @@ y2 = Welford<float>::none();
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
 int a1 = k * V;
 const Vec<bf16, V> r0 = *slot<bf16, V>(0 + (here) * 65536, i * 512 + (int)threadIdx.x);
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 float v1[V]; LANES(j) v1[j] = (float)v0[j];
 add_all<V>(y2, v1);
 } }
@@ -107,20 +107,20 @@ float v11 = s_rsqrt(v10);
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
 int a1 = k * V;
 const Vec<bf16, V> r0 = *slot<bf16, V>(0 + (here) * 65536, i * 512 + (int)threadIdx.x);
-float v0[V]; LANES(j) v0[j] = up(r0.x[j]);
+float v0[V]; unpack(v0, r0);
 float v1[V]; LANES(j) v1[j] = (float)v0[j];
 float v5[V]; LANES(j) v5[j] = (v1[j] - v2a);
 float v12[V]; LANES(j) v12[j] = (v5[j] * v11);
 const Vec<bf16, V> r13 = c13[i];
-float v13[V]; LANES(j) v13[j] = up(r13.x[j]);
+float v13[V]; unpack(v13, r13);
 float v14[V]; LANES(j) v14[j] = (float)v13[j];
 float v15[V]; LANES(j) v15[j] = (v12[j] * v14[j]);
 const Vec<bf16, V> r16 = c16[i];
-float v16[V]; LANES(j) v16[j] = up(r16.x[j]);
+float v16[V]; unpack(v16, r16);
 float v17[V]; LANES(j) v17[j] = (float)v16[j];
 float v18[V]; LANES(j) v18[j] = (v15[j] + v17[j]);
-const Vec<bf16, V> s3_2373 = packed<bf16>(v18);
-store<bf16, V>(p3, (a0 * 65536 + a1), s3_2373);
+const Vec<bf16, V> s3_2317 = packed<bf16>(v18);
+store<bf16, V>(p3, (a0 * 65536 + a1), s3_2317);
 if (int q = next; q < 264) {
 int a0 = q;
 copy_ahead(slot<bf16, V>(0 + (here) * 65536, i * 512 + (int)threadIdx.x), p0, (a0 * 65536 + a1));

@@ -40,10 +40,9 @@ float* p4 = (float*)w[4];
 float* p7 = (float*)w[5];
 float* p8 = (float*)w[6];
 constexpr int V = 4;
-__shared__ Sum<float> m0[2 * 8];
-__shared__ Sum<float> s0[2 * 8];
+__shared__ Sum<float> m0[2 * 64];
 __shared__ u64 b0[2];
-if (threadIdx.x == 0) for (int i = 0; i < 2; ++i) meeting_begun(b0 + i, 8 * sizeof(Sum<float>));
+if (threadIdx.x == 0) for (int i = 0; i < 2; ++i) meeting_begun(b0 + i, 64 * sizeof(Sum<float>));
 cluster_arrive();
 const int x = 0, g = (int)(block % 8) * 256 + (int)threadIdx.x, r = 0;
 int a2 = (u32)(block / 8) / (u32)1;
@@ -94,12 +93,12 @@ y7 = Sum<float>::none();
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
 const Vec<float, V> r4 = *slot<float, V>(34816 + (turn) * 16384, i * 256 + (int)threadIdx.x);
-float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
+float v4[V]; unpack(v4, r4);
 float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 const Vec<float, V> r1 = *slot<float, V>(2048 + (turn) * 16384, i * 256 + (int)threadIdx.x);
-float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+float v1[V]; unpack(v1, r1);
 const Vec<float, V> r2 = c2[i];
-float v2[V]; LANES(j) v2[j] = up(r2.x[j]);
+float v2[V]; unpack(v2, r2);
 float v3[V]; LANES(j) v3[j] = (v1[j] * v2[j]);
 float v6[V]; LANES(j) v6[j] = (v5[j] * v3[j]);
 add_all<V>(y7, v6);
@@ -107,23 +106,23 @@ float v11[V]; LANES(j) v11[j] = (v1[j] * v5[j]);
 LANES(j) y12[i][j].add(v11[j]);
 LANES(j) y13[i][j].add(v1[j]);
 } }
- { to_cluster<8, 256>(y7, s0 + turn * 8, m0 + turn * 8, b0 + turn, turn); y7 = from_cluster<8>(m0 + turn * 8, b0 + turn, (step >> 1) & 1); }
+ { warps_to_cluster<8, 256>(y7, m0 + turn * 64, b0 + turn); y7 = from_cluster<64>(m0 + turn * 64, b0 + turn, (step >> 1) & 1); }
 float v7a = (float)y7.a;
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
 const Vec<float, V> r1 = *slot<float, V>(2048 + (turn) * 16384, i * 256 + (int)threadIdx.x);
-float v1[V]; LANES(j) v1[j] = up(r1.x[j]);
+float v1[V]; unpack(v1, r1);
 const Vec<float, V> r2 = c2[i];
-float v2[V]; LANES(j) v2[j] = up(r2.x[j]);
+float v2[V]; unpack(v2, r2);
 float v3[V]; LANES(j) v3[j] = (v1[j] * v2[j]);
 const Vec<float, V> r4 = *slot<float, V>(34816 + (turn) * 16384, i * 256 + (int)threadIdx.x);
-float v4[V]; LANES(j) v4[j] = up(r4.x[j]);
+float v4[V]; unpack(v4, r4);
 float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 float v8[V]; LANES(j) v8[j] = (v5[j] * v7a);
 float v9[V]; LANES(j) v9[j] = (v3[j] - v8[j]);
 float v10[V]; LANES(j) v10[j] = (v0 * v9[j]);
-const Vec<float, V> s4_3355 = packed<float>(v10);
-store<float, V>(p4, (a0 * 32768 + a1), s4_3355);
+const Vec<float, V> s4_3259 = packed<float>(v10);
+store<float, V>(p4, (a0 * 32768 + a1), s4_3259);
 } }
 turn ^= 1; }
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {

@@ -134,7 +134,7 @@ pub(crate) struct Nest<'a, 'b> {
     pub(super) walking: bool,
 }
 
-/// Shared memory in which the states of all warps of a block, or of all blocks of a cluster, meet.
+/// Shared memory in which the states of all warps of a block or cluster, or of all blocks of a cluster, meet.
 struct Meeting {
     ty: String,
     states: i64,
@@ -364,23 +364,30 @@ impl Nest<'_, '_> {
 
     /// Reserves places where states meet; gives their number.
     pub(super) fn meeting(&mut self, ty: &str, lanes: bool) -> usize {
-        let states = if self.s.cluster > 1 { self.s.cluster } else { self.s.threads() / 32 };
+        let warps = self.s.threads() / 32;
+        let states = match (self.s.cluster, self.s.depth) {
+            (1, _) => warps,
+            (cluster, 1) => cluster * warps,
+            (cluster, _) => cluster,
+        };
         self.meetings.push(Meeting { ty: ty.to_owned(), states, lanes });
         self.meetings.len() - 1
     }
 
-    /// Sends a state to a meeting of a cluster.
+    /// Sends a state to a meeting of a cluster: in a stream, one for each block.
     pub(super) fn send(&self, m: usize, state: &str) -> String {
         let (cluster, threads, (place, states)) = (self.s.cluster, self.s.threads(), self.place_of_meeting(m));
-        let warps = if place.is_empty() { String::new() } else { format!("{place} * {}", threads / 32) };
-        let turn = if self.turns() > 1 { "turn" } else { "0" };
-        format!("to_cluster<{cluster}, {threads}>({state}, s{m}{warps}, m{m}{states}, b{m}{place}, {turn});")
+        if self.s.depth == 1 {
+            return format!("warps_to_cluster<{cluster}, {threads}>({state}, m{m}{states}, b{m}{place});");
+        }
+        let warps = threads / 32;
+        format!("to_cluster<{cluster}, {threads}>({state}, s{m}{place} * {warps}, m{m}{states}, b{m}{place}, turn);")
     }
 
     /// The merged state of a meeting of a cluster.
     pub(super) fn received(&self, m: usize) -> String {
-        let (cluster, parity, (place, states)) = (self.s.cluster, self.parity(), self.place_of_meeting(m));
-        format!("from_cluster<{cluster}>(m{m}{states}, b{m}{place}, {parity})")
+        let (sent, parity, (place, states)) = (self.meetings[m].states, self.parity(), self.place_of_meeting(m));
+        format!("from_cluster<{sent}>(m{m}{states}, b{m}{place}, {parity})")
     }
 
     /// Turns of the places where states meet: in a walk, the threads that are ahead are in the other one; in a stream they may be
@@ -426,10 +433,13 @@ impl Nest<'_, '_> {
         for (m, Meeting { ty, states, lanes }) in self.meetings.iter().enumerate() {
             let places = if *lanes { format!("{turns} * V") } else { turns.to_string() };
             let _ = writeln!(text, "__shared__ {ty} m{m}[{places} * {states}];");
+            if self.s.cluster > 1 && self.s.depth > 1 {
+                let _ = writeln!(text, "__shared__ {ty} s{m}[{places} * {warps}];");
+            }
             if self.s.cluster > 1 {
                 let _ = writeln!(
                     text,
-                    "__shared__ {ty} s{m}[{places} * {warps}];\n__shared__ u64 b{m}[{places}];\n\
+                    "__shared__ u64 b{m}[{places}];\n\
                      if (threadIdx.x == 0) for (int i = 0; i < {places}; ++i) meeting_begun(b{m} + i, {states} * sizeof({ty}));"
                 );
             }

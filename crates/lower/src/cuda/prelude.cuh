@@ -391,8 +391,20 @@ template<int G, int T, int V, class S> DEV void across_all(S (&y)[V], S* shared)
     LANES(j) UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
         reinterpret_cast<u32*>(&y[j])[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&s)[i], j * EACH);
 }
-// All threads of a cluster of C blocks of T: states of warps meet in `warps`, and the first warp sends the block's state to every
-// block. It alone waits for the others, at the barrier of a turn.
+// Sends a warp's state to the same place in every block of a cluster of C.
+template<int C, class S> DEV void send_all(const S& s, S* place, u64* meeting) {
+    int lane = threadIdx.x % 32;
+    if (lane < C) {
+        SharedAddress slot = in_block(shared_address(place), lane), there = in_block(shared_address(meeting), lane);
+        UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i) send(slot + 4 * i, reinterpret_cast<const u32*>(&s)[i], there);
+    }
+}
+// All threads of a cluster of C blocks of T, where they wait for the result at once: every warp sends its state to every block.
+template<int C, int T, class S> DEV void warps_to_cluster(S s, S* shared, u64* meeting) {
+    send_all<C>(across_warp<32>(s), shared + cluster_rank() * (T / 32) + threadIdx.x / 32, meeting);
+}
+// The same where they go on: states of warps meet in `warps`, and the first warp sends the block's state to every block. It alone
+// waits for the others, at the barrier of a turn.
 template<int C, int T, class S> DEV void to_cluster(S s, S* warps, S* shared, u64* meeting, int turn) {
     constexpr int W = T / 32;
     s = across_warp<32>(s);
@@ -400,17 +412,17 @@ template<int C, int T, class S> DEV void to_cluster(S s, S* warps, S* shared, u6
     if (lane == 0) warps[threadIdx.x / 32] = s;
     if (threadIdx.x >= 32) { warp_arrives<T>(turn); return; }
     warps_arrived<T>(turn);
-    s = across_warp<W>(warps[lane % W]);
-    if (lane < C) {
-        SharedAddress slot = in_block(shared_address(shared + cluster_rank()), lane);
-        SharedAddress there = in_block(shared_address(meeting), lane);
-        UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i) send(slot + 4 * i, reinterpret_cast<u32*>(&s)[i], there);
-    }
+    send_all<C>(across_warp<W>(warps[lane % W]), shared + cluster_rank(), meeting);
 }
-template<int C, class S> DEV S from_cluster(S* shared, u64* meeting, u32 parity) {
+// The merged state of N that were sent.
+template<int N, class S> DEV S from_cluster(S* shared, u64* meeting, u32 parity) {
+    constexpr int G = N < 32 ? N : 32, EACH = N / G;
     meeting_over(meeting, parity);
-    if (threadIdx.x == 0) meeting_again(meeting, C * sizeof(S));
-    return across_warp<C>(shared[threadIdx.x % C]);
+    if (threadIdx.x == 0) meeting_again(meeting, N * sizeof(S));
+    const S* own = shared + threadIdx.x % G * EACH;
+    S s = own[0];
+    UNROLL for (int i = 1; i < EACH; ++i) s.merge(own[i]);
+    return across_warp<G>(s);
 }
 // Groups of G threads at a distance of STRIDE.
 template<int G, int STRIDE, int T, class S> DEV S across_strided(S s, void* scratch) {

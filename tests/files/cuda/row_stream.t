@@ -65,7 +65,7 @@ int a1 = k * V;
 c13[i] = load<bf16, V>(p1, (a1));
 c16[i] = load<bf16, V>(p2, (a1));
 } }
-for (int here = 0; here < 3; ++here) { if (int q = (int)(block / 2) + here * (int)(gridDim.x / 2); q < 264) {
+for (int here = 0; here <= 2; ++here) { if (int q = (int)(block / 2) + here * (int)(gridDim.x / 2); q < 264) {
 int a0 = q;
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
 int a1 = k * V;
@@ -119,8 +119,8 @@ const Vec<bf16, V> r16 = c16[i];
 float v16[V]; unpack(v16, r16);
 float v17[V]; LANES(j) v17[j] = (float)v16[j];
 float v18[V]; LANES(j) v18[j] = (v15[j] + v17[j]);
-const Vec<bf16, V> s3_2317 = packed<bf16>(v18);
-store<bf16, V>(p3, (a0 * 65536 + a1), s3_2317);
+const Vec<bf16, V> s3_2318 = packed<bf16>(v18);
+store<bf16, V>(p3, (a0 * 65536 + a1), s3_2318);
 if (int q = next; q < 264) {
 int a0 = q;
 copy_ahead(slot<bf16, V>(0 + (here) * 65536, i * 512 + (int)threadIdx.x), p0, (a0 * 65536 + a1));

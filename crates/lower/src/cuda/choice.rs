@@ -67,6 +67,9 @@ impl Choice {
         if s.cluster > 1 {
             return self.of_clusters(s);
         }
+        if self.worse_hold {
+            s.depth = 1;
+        }
         if self.worse_hold && !walks {
             (s.hold, s.unrolled) = match s.hold {
                 Hold::Shared => (Hold::Registers, true),
@@ -85,7 +88,7 @@ impl Choice {
             (1, _) => s.walkers = resized(s.walkers, self.threads, most),
             _ => s.group = resized(s.group, self.threads, most),
         }
-        if s.group > 1 && (s.walkers == 1 || s.strided) {
+        if s.group > 1 && s.depth == 1 && (s.walkers == 1 || s.strided) {
             let most = MOST_THREADS / s.threads().max(1);
             s.points = scaled(s.points, self.rows).clamp(1, s.points * most.max(1));
         }

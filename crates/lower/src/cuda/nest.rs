@@ -6,11 +6,12 @@ use std::fmt::Write as _;
 use base::{HashMap, Numerics, Result};
 use kernel::{AxisSet, ValueId};
 
-use super::hold::{Hold, Slot, plain_loads};
+use super::hold::{Hold, plain_loads};
 use super::online::{moments, online};
 use super::print::{Held, Print, Shared};
 use super::scalar::stored;
 use super::schedule::{Schedule, schedule};
+use super::stream::Refill;
 use super::tiled::{self, Turn, turn};
 use crate::flat::{Flat, FlatDef, Root};
 use crate::lin::Lin;
@@ -90,7 +91,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
         kept: Vec::new(),
         slots: 0,
         meetings: Vec::new(),
-        refilled: Vec::new(),
+        refilled: None,
         walking: false,
     };
     nest.run(turn.as_ref())
@@ -128,8 +129,8 @@ pub(crate) struct Nest<'a, 'b> {
     pub(super) slots: i64,
     /// Where states of threads meet.
     meetings: Vec<Meeting>,
-    /// Slots that a pass fills again as it leaves them.
-    pub(super) refilled: Vec<Slot>,
+    /// What the pass at hand fills again as it leaves it.
+    pub(super) refilled: Option<Refill>,
     /// The statement at hand is in the loop of a walk.
     pub(super) walking: bool,
 }
@@ -169,7 +170,7 @@ impl Nest<'_, '_> {
         self.declare_meetings(&mut text);
         text.push_str(&self.p.out);
         let (args, numbers, shared, cluster) = (self.p.args, self.p.numbers, self.slots, self.s.cluster);
-        Ok(Body { text, args, numbers, blocks, threads, shared, cluster, in_turns: self.s.depth > 1 })
+        Ok(Body { text, args, numbers, blocks, threads, shared, cluster, in_turns: self.s.depth > 1 && self.block.is_none() })
     }
 
     /// Parallel axes that the grid covers, slowest first, the vector axis last.

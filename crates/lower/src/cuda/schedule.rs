@@ -1,6 +1,6 @@
 //! How a nest's points are dealt to a GPU's threads.
 
-use kernel::AxisSet;
+use kernel::{AxisSet, ValueId};
 use scalar::DType;
 
 use crate::flat::{Flat, FlatDef, FlatValue, Root};
@@ -40,7 +40,7 @@ const SHARED: i64 = 227 << 10;
 const STATIC: i64 = 2 << 10;
 
 /// Shared memory in which a block of a stream holds rows, beside the places where states meet.
-const SHARED_BY_STREAM: i64 = SHARED - (16 << 10);
+pub(super) const SHARED_BY_STREAM: i64 = SHARED - (16 << 10);
 /// Rows of which it holds its part: fewest, as there are one that is read, one that is accumulated, and one that is finished; and
 /// most.
 const LEAST_DEPTH: i64 = 3;
@@ -287,12 +287,23 @@ impl<'a> Shape<'a> {
         Schedule { points, walkers, group, unrolled: hold == Hold::Registers, hold, ..self.one() }
     }
 
-    /// Whether clusters may take row after row: the states of each meet once, so that the next row's may be accumulated meanwhile.
+    /// Whether clusters may take row after row.
     fn may_stream(&self) -> bool {
-        let reduces = |roots: &[Root]| roots.iter().any(|r| matches!(r, Root::Value(_)));
+        self.clusters && self.block.is_none() && self.meets_once() && self.vector.is_some_and(|v| self.flat.inner.has(v))
+    }
+
+    /// Whether the states of a row meet once, so that those of the next row may be accumulated meanwhile.
+    fn meets_once(&self) -> bool {
+        let is_partial = |v: ValueId| self.block.is_some_and(|b| b.partials.iter().any(|p| p.value == v));
+        let reduces = |roots: &[Root]| roots.iter().any(|r| matches!(r, Root::Value(v) if !is_partial(*v)));
         let loops: Vec<&Loops> = self.plan.iter().filter(|(_, roots)| reduces(roots)).map(|(l, _)| l).collect();
-        let once = matches!(loops[..], [l] if l.level == 0 && !l.axes.is_empty());
-        once && self.clusters && self.block.is_none() && self.vector.is_some_and(|v| self.flat.inner.has(v))
+        matches!(loops[..], [l] if l.level == 0 && !l.axes.is_empty())
+    }
+
+    /// Whether each step of a walk is a row.
+    fn takes_whole_rows(&self) -> bool {
+        self.block.is_some_and(|b| b.length > 1 && !self.flat.inner.has(b.axis) && self.vector != Some(b.axis))
+            && self.block.is_some_and(|b| b.within.iter().all(|&a| self.flat.extents[a] == 1))
     }
 
     /// Threads that share a row.
@@ -321,8 +332,10 @@ impl<'a> Shape<'a> {
         };
         let cluster = if group > 2 * THREADS { group / THREADS } else { 1 };
         let threads = if cluster > 1 || self.in_order() { group / cluster } else { group.max(THREADS) };
-        let hold = self.row.ahead(group, threads, self.clusters);
-        Schedule { walkers: threads * cluster / group, group, cluster, unrolled: true, hold, ..self.one() }
+        let together = group == threads && !self.has_scan && self.takes_whole_rows() && self.meets_once();
+        let depth = if together && self.row.fits(LEAST_DEPTH, group, threads, self.clusters) { LEAST_DEPTH } else { 1 };
+        let hold = if self.row.fits(2, group, threads, self.clusters) { Hold::Shared } else { Hold::Registers };
+        Schedule { walkers: threads * cluster / group, group, cluster, unrolled: true, depth, hold, ..self.one() }
     }
 
     /// Chunks of results side by side, and other threads along what is reduced.
@@ -401,11 +414,10 @@ impl Row {
         many.then_some((cluster, 2 * THREADS, parts(cluster).min(MOST_DEPTH)))
     }
 
-    /// Where what a walk reads ahead waits: two steps of it, for `threads` of a group.
-    fn ahead(&self, group: i64, threads: i64, clusters: bool) -> Hold {
+    /// Whether shared memory holds so many steps of a walk, for `threads` of a group.
+    fn fits(&self, depth: i64, group: i64, threads: i64, clusters: bool) -> bool {
         let steps = (self.chunks + group - 1) / group;
-        let fits = self.bytes.is_some_and(|bytes| 2 * bytes * steps * threads <= most_ahead(threads, clusters));
-        if fits { Hold::Shared } else { Hold::Registers }
+        self.bytes.is_some_and(|bytes| depth * bytes * steps * threads <= most_ahead(threads, clusters))
     }
 }
 

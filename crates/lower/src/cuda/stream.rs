@@ -1,4 +1,5 @@
-//! Streams: a cluster takes row after row and reads ahead; while the states of one row meet, it accumulates those of the next.
+//! Streams: a block or cluster takes row after row and reads ahead; while the states of one row meet, it accumulates those of the
+//! next.
 
 use std::fmt::Write as _;
 
@@ -7,6 +8,24 @@ use kernel::ValueId;
 
 use super::hold::{Slot, plain_loads, read_again};
 use super::nest::Nest;
+use super::schedule::SHARED_BY_STREAM;
+
+/// The rows of a stream.
+pub(super) struct Rows {
+    /// Axes into which a row's number splits.
+    pub(super) axes: Vec<usize>,
+    /// Number of a cluster's first row, distance to its next one, and how many there are in all, as text.
+    pub(super) first: String,
+    pub(super) stride: String,
+    pub(super) total: String,
+}
+
+/// Slots that a pass fills again as it leaves them.
+pub(super) struct Refill {
+    slots: Vec<Slot>,
+    axes: Vec<usize>,
+    total: String,
+}
 
 /// States of one or two reductions that were sent to the whole cluster, and the meeting that they were sent to.
 struct Sent {
@@ -15,61 +34,64 @@ struct Sent {
 }
 
 impl Nest<'_, '_> {
-    /// Rows one after another, dealt to the clusters in turn.
+    /// Rows that leave nothing behind, dealt to as many clusters as run at once.
     pub(super) fn stream(&mut self) -> Result<i64> {
         self.threads();
         let axes = self.grid_axes();
-        let rows: i64 = axes.iter().map(|&a| self.chunks(a)).product();
-        let (cluster, depth) = (self.s.cluster, self.s.depth);
-        let (ty, total) = (self.p.index_type(), self.p.number(rows));
-        let stride = format!("({ty})(gridDim.x / {cluster})");
-        self.fixed()?;
-        let again = read_again(&self.order, &self.plan);
-        let slots = self.slots(&again, depth, i64::MAX);
-        let first = format!("({ty})(block / {cluster})");
+        let count: i64 = axes.iter().map(|&a| self.chunks(a)).product();
+        let (ty, cluster, total) = (self.p.index_type(), self.s.cluster, self.p.number(count));
+        let (first, stride) = (format!("({ty})(block / {cluster})"), format!("({ty})(gridDim.x / {cluster})"));
+        self.take_rows(Rows { axes, first, stride, total }, SHARED_BY_STREAM)?;
+        Ok(count * cluster)
+    }
+
+    /// Takes rows, of which so many bytes of shared memory hold the next ones.
+    pub(super) fn take_rows(&mut self, rows: Rows, most: i64) -> Result<()> {
+        let Rows { axes, first, stride, total } = rows;
+        let (ty, last) = (self.p.index_type(), self.s.depth - 1);
+        let slots = self.row_slots(&axes, most)?;
         let _ = writeln!(
             self.p.out,
-            "for (int here = 0; here < {depth}; ++here) {{ if ({ty} q = {first} + here * {stride}; q < {total}) {{"
+            "for (int here = 0; here <= {last}; ++here) {{ if ({ty} q = {first} + here * {stride}; q < {total}) {{"
         );
         self.decompose("q", &axes);
         self.copy_loads(&slots, "here")?;
         self.p.line("}\ncopies_begun(); }");
         self.p.held.extend(slots.iter().map(|s| (s.load, format!("*{}", s.pointer("here")))));
-        let wait = if cluster > 1 { "cluster_wait();\n" } else { "" };
+        let wait = if self.s.cluster > 1 { "cluster_wait();\n" } else { "" };
         let _ = writeln!(
             self.p.out,
             "{wait}int ring = 0, n = 0;\nfor ({ty} row = {first}; ; row += {stride}, ++n) {{\n\
              if (row < {total}) {{\ncopies_done<{}>();\nconst int turn = n, here = ring; {ty} q = row;",
-            depth - 2
+            last - 1
         );
         self.decompose("q", &axes);
         let sent = self.front()?;
         let _ = writeln!(
             self.p.out,
             "}}\nif (n > 0) {{\nconst int turn = n - 1, here = ring == 0 ? {last} : ring - 1; {ty} q = row - {stride};\n\
-             const {ty} next = row + {last} * {stride};",
-            last = depth - 1
+             const {ty} next = row + {last} * {stride};"
         );
         self.decompose("q", &axes);
-        self.back(&sent, slots)?;
-        let _ = writeln!(
-            self.p.out,
-            "copies_begun();\n}}\nif (row >= {total}) break;\nring = ring == {} ? 0 : ring + 1;\n}}",
-            depth - 1
-        );
-        Ok(rows * cluster)
+        self.back(&sent, Refill { slots, axes, total: total.clone() })?;
+        let _ =
+            writeln!(self.p.out, "copies_begun();\n}}\nif (row >= {total}) break;\nring = ring == {last} ? 0 : ring + 1;\n}}");
+        Ok(())
     }
 
-    /// Reads what is the same in all rows into registers, as far as there are some.
-    fn fixed(&mut self) -> Result<()> {
-        let grid: Vec<usize> = self.grid_axes();
-        let varies = |v: &ValueId| grid.iter().any(|&a| self.flat.value(*v).free.has(a));
-        let over_row = |v: &ValueId| !self.loop_of(*v).is_empty() && self.steps_with_readers(*v);
-        let loads: Vec<ValueId> = plain_loads(&self.order).into_iter().filter(|v| !varies(v) && over_row(v)).collect();
-        if self.words(&loads) <= self.free_registers() {
-            self.read_fixed(&loads)?;
+    /// Reads what is the same in all rows into registers, as far as there are some, and reserves slots for the rest: first for what
+    /// is read several times.
+    fn row_slots(&mut self, axes: &[usize], most: i64) -> Result<Vec<Slot>> {
+        let loads = plain_loads(&self.order).into_iter().filter(|&v| self.steps_with_readers(v));
+        let varies = |v: &ValueId| axes.iter().any(|&a| self.flat.value(*v).free.has(a));
+        let (moving, fixed): (Vec<ValueId>, Vec<ValueId>) = loads.partition(varies);
+        let fixed: Vec<ValueId> = fixed.into_iter().filter(|&v| !self.loop_of(v).is_empty()).collect();
+        if self.words(&fixed) <= self.free_registers() {
+            self.read_fixed(&fixed)?;
         }
-        Ok(())
+        let again = read_again(&self.order, &self.plan);
+        let (first, then): (Vec<ValueId>, Vec<ValueId>) = moving.into_iter().partition(|v| again.contains(v));
+        Ok(self.slots(&[first, then].concat(), self.s.depth, most))
     }
 
     /// What needs no reduction; its states are sent.
@@ -95,7 +117,7 @@ impl Nest<'_, '_> {
     }
 
     /// What needs the states that were sent; the last pass over the row makes room for a later one.
-    fn back(&mut self, sent: &[Sent], slots: Vec<Slot>) -> Result<()> {
+    fn back(&mut self, sent: &[Sent], refill: Refill) -> Result<()> {
         self.p.have.clear();
         for Sent { reductions, meeting } in sent {
             for &v in reductions {
@@ -117,24 +139,23 @@ impl Nest<'_, '_> {
         }
         let passes = |level: usize| self.stages_of(level).iter().any(|(loops, _)| !loops.axes.is_empty());
         let last = self.levels().into_iter().filter(|&l| passes(l)).max();
-        let mut slots = Some(slots);
+        let Refill { slots, axes, total } = refill;
+        let (in_rows, once): (Vec<Slot>, Vec<Slot>) = slots.into_iter().partition(|s| !self.loop_of(s.load).is_empty());
+        let mut in_rows = Some(Refill { slots: in_rows, axes: axes.clone(), total: total.clone() });
         for level in self.levels().into_iter().filter(|&l| l > 0) {
             if last == Some(level) {
-                self.refilled = slots.take().unwrap_or_default();
+                self.refilled = in_rows.take();
             }
             self.level(level)?;
         }
-        Ok(())
+        self.refilled = Some(Refill { slots: once, axes, total });
+        self.refill()
     }
 
-    /// Begins to copy what a later row has where the pass at hand is.
+    /// Begins to copy what a later row has where the thread is.
     pub(super) fn refill(&mut self) -> Result<()> {
-        let slots = std::mem::take(&mut self.refilled);
-        if slots.is_empty() {
-            return Ok(());
-        }
-        let (axes, ty) = (self.grid_axes(), self.p.index_type());
-        let total = self.p.number(axes.iter().map(|&a| self.chunks(a)).product());
+        let Some(Refill { slots, axes, total }) = self.refilled.take().filter(|r| !r.slots.is_empty()) else { return Ok(()) };
+        let ty = self.p.index_type();
         let _ = writeln!(self.p.out, "if ({ty} q = next; q < {total}) {{");
         self.decompose("q", &axes);
         for slot in &slots {

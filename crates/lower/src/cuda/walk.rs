@@ -11,6 +11,7 @@ use super::hold::{Hold, Slot, plain_loads};
 use super::nest::Nest;
 use super::scalar::stored;
 use super::schedule::{Schedule, most_ahead};
+use super::stream::Rows;
 use crate::flat::FlatDef;
 use crate::partial::{Block, Partial};
 use crate::unsupported;
@@ -59,6 +60,14 @@ impl Nest<'_, '_> {
         }
         self.decompose("q", &axes);
         self.declare_partials()?;
+        let numbers = self.flat.extents[block.block];
+        if self.s.depth > 1 {
+            let (stride, total) = (self.p.number(numbers), self.p.number(self.flat.extents[block.axis]));
+            let rows = Rows { axes: vec![block.axis], first: format!("a{}", block.block), stride, total };
+            self.take_rows(rows, most_ahead(self.s.threads(), self.p.shared.clusters))?;
+            self.end_of_walk(whole)?;
+            return Ok(tiles * numbers);
+        }
         let within: Vec<usize> = self.vector_last(block.within.to_vec());
         let inner: i64 = within.iter().map(|&a| self.chunks(a)).product();
         let lanes = if self.s.vector == Some(block.axis) { self.s.lanes } else { 1 };
@@ -90,11 +99,15 @@ impl Nest<'_, '_> {
         self.stages()?;
         self.walking = false;
         self.p.line("turn ^= 1; }");
+        self.end_of_walk(whole)?;
+        Ok(tiles * numbers * self.s.cluster)
+    }
+
+    /// Leaves what was accumulated.
+    fn end_of_walk(&mut self, whole: bool) -> Result<()> {
         self.p.have.clear();
         self.guard = (!whole).then(|| "inside".to_owned());
-        self.store_partials()?;
-        let numbers = self.flat.extents[block.block];
-        Ok(tiles * numbers * self.s.cluster)
+        self.store_partials()
     }
 
     /// Whether a thread takes one step only, before which nothing is read ahead.

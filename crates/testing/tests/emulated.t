@@ -55,3 +55,11 @@ func softmax_far_below_zero(x: f32[3, 5000]) -> (p) {
   %p = div %exp, %sum2
   return p = %p
 }
+====
+func spread(x: f32[8, 1]) -> (y) {
+  %1 = exp %x
+  %2 = cast.bf16 %1
+  %3 = view.expand %2 [8, 512]
+  %4 = neg %3
+  return y = %4
+}

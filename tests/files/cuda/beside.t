@@ -137,12 +137,9 @@ r4 = load<float, 1>(p4, (0));
 float v13 = up(r4.x[0]);
 float v14[V]; LANES(j) v14[j] = (v12[j] * v13);
 float v15[V]; LANES(j) v15[j] = (v10[j] - v14[j]);
-const Vec<float, V> s0 = packed<float>(v4);
-store<float, V>(p5, (a0), s0);
-const Vec<float, V> s1 = packed<float>(v9);
-store<float, V>(p6, (a0), s1);
-const Vec<float, V> s2 = packed<float>(v15);
-store<float, V>(p7, (a0), s2);
+store<float, V>(p5, (a0), packed<float>(v4));
+store<float, V>(p6, (a0), packed<float>(v9));
+store<float, V>(p7, (a0), packed<float>(v15));
 }
 struct k_mul_add_sqrt_div_and_1_words { u64 w[40]; };
 extern "C" __global__ void __launch_bounds__(256) k_mul_add_sqrt_div_and_1(const __grid_constant__ k_mul_add_sqrt_div_and_1_words words) {

@@ -31,7 +31,6 @@ LANES(j) y2[j].add(v1[j]);
 } }
 across_all<1024, 1024>(y2, m0);
 float v2a[V]; LANES(j) v2a[j] = (float)y2[j].a;
-const Vec<float, V> s1_539 = packed<float>(v2a);
-if (g == 0) store<float, V>(p1, (a0), s1_539);
+if (g == 0) store<float, V>(p1, (a0), packed<float>(v2a));
 }
 launch k_cast_f32_sum <128 x 1024> args [0, 1] numbers []

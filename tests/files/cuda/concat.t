@@ -26,8 +26,7 @@ r0 = load<float, V>(p0, (a1 * 256 + a0));
 float v0[V]; unpack(v0, r0);
 float v1[V]; LANES(j) v1[j] = s_exp(v0[j]);
 float v2[V]; LANES(j) v2[j] = (-v1[j]);
-const Vec<float, V> s0 = packed<float>(v2);
-store<float, V>(p1, (a1 * 768 + a0), s0);
+store<float, V>(p1, (a1 * 768 + a0), packed<float>(v2));
 }
 DEV void k_exp_tanh_concat_neg_1(const u64* w, u64* fault, const u32 block) {
 float* p0 = (float*)w[0];
@@ -43,8 +42,7 @@ r0 = load<float, V>(p0, (a1 * 512 + a0));
 float v0[V]; unpack(v0, r0);
 float v1[V]; LANES(j) v1[j] = s_tanh(v0[j]);
 float v2[V]; LANES(j) v2[j] = (-v1[j]);
-const Vec<float, V> s0 = packed<float>(v2);
-store<float, V>(p1, (a1 * 768 + a0 + 256), s0);
+store<float, V>(p1, (a1 * 768 + a0 + 256), packed<float>(v2));
 }
 struct k_exp_tanh_concat_neg_words { u64 w[13]; };
 extern "C" __global__ void __launch_bounds__(256) k_exp_tanh_concat_neg(const __grid_constant__ k_exp_tanh_concat_neg_words words) {

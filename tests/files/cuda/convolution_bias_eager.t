@@ -45,7 +45,6 @@ r1 = load<f16, V>(p1, (a3));
 float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = round_f16((v0[j] + v1[j]));
 float v4[V]; LANES(j) v4[j] = s_max(v2[j], 0.0f);
-const Vec<f16, V> s2_479 = packed<f16>(v4);
-store<f16, V>(p2, (a2 * 32 + a3), s2_479);
+store<f16, V>(p2, (a2 * 32 + a3), packed<f16>(v4));
 }
 launch k_add_max <392 x 256> args [0, 1, 2] numbers []

@@ -47,8 +47,7 @@ if (a3 < 64 && a2 < 784) {
 Vec<f16, V> h0; UNROLL for (int j = 0; j < V; ++j) h0.x[j] = t0[(dv + j) * 66 + dw];
 const Vec<f16, V> r0 = h0;
 float v0[V]; unpack(v0, r0);
-const Vec<f16, V> s1_773 = packed<f16>(v0);
-store<f16, V>(p1, (a0 * 50176 + a2 * 64 + a3), s1_773);
+store<f16, V>(p1, (a0 * 50176 + a2 * 64 + a3), packed<f16>(v0));
 } }
 }
 launch k_copy <104 x 256> args [0, 1] numbers []
@@ -72,8 +71,7 @@ int a0 = q_1;
 Vec<f16, V> r0;
 LANES(j) r0.x[j] = p0[(a0 * 576 + a2 + (a3 + j) * 9)];
 float v0[V]; unpack(v0, r0);
-const Vec<f16, V> s1_384 = packed<f16>(v0);
-store<f16, V>(p1, (a0 * 576 + a2 * 64 + a3), s1_384);
+store<f16, V>(p1, (a0 * 576 + a2 * 64 + a3), packed<f16>(v0));
 }
 launch k_copy <18 x 256> args [0, 1] numbers []
 
@@ -103,8 +101,7 @@ int a0 = q_1;
 Vec<f16, V> r0;
 LANES(j) r0.x[j] = p0[(a0 * 576 + a2 + (a3 + j) * 9)];
 float v0[V]; unpack(v0, r0);
-const Vec<f16, V> s1_384 = packed<f16>(v0);
-store<f16, V>(p1, (a0 * 576 + a2 * 64 + a3), s1_384);
+store<f16, V>(p1, (a0 * 576 + a2 * 64 + a3), packed<f16>(v0));
 }
 launch k_copy <18 x 256> args [0, 1] numbers []
 
@@ -149,8 +146,7 @@ float v0[V]; unpack(v0, r0);
 const Vec<f16, V> r1 = h1;
 float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1[j]);
-const Vec<f16, V> s2_1092 = packed<f16>(v2);
-store<f16, V>(p2, (a0 * 50176 + a1 * 784 + a3), s2_1092);
+store<f16, V>(p2, (a0 * 50176 + a1 * 784 + a3), packed<f16>(v2));
 } }
 }
 launch k_add <104 x 256> args [0, 1, 2] numbers []

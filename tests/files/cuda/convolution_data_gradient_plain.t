@@ -35,8 +35,7 @@ if (a3 < 32 && a2 < 3136) {
 Vec<f16, V> h0; UNROLL for (int j = 0; j < V; ++j) h0.x[j] = t0[(dv + j) * 66 + dw];
 const Vec<f16, V> r0 = h0;
 float v0[V]; unpack(v0, r0);
-const Vec<f16, V> s1_777 = packed<f16>(v0);
-store<f16, V>(p1, (a0 * 100352 + a2 * 32 + a3), s1_777);
+store<f16, V>(p1, (a0 * 100352 + a2 * 32 + a3), packed<f16>(v0));
 } }
 }
 launch k_copy <392 x 256> args [0, 1] numbers []
@@ -60,8 +59,7 @@ int a0 = q_1;
 Vec<f16, V> r0;
 LANES(j) r0.x[j] = p0[(a0 * 576 + a2 + (a3 + j) * 9)];
 float v0[V]; unpack(v0, r0);
-const Vec<f16, V> s1_384 = packed<f16>(v0);
-store<f16, V>(p1, (a0 * 576 + a2 * 64 + a3), s1_384);
+store<f16, V>(p1, (a0 * 576 + a2 * 64 + a3), packed<f16>(v0));
 }
 launch k_copy <9 x 256> args [0, 1] numbers []
 
@@ -97,8 +95,7 @@ if (a3 < 3136 && a1 < 64) {
 Vec<f16, V> h0; UNROLL for (int j = 0; j < V; ++j) h0.x[j] = t0[(dv + j) * 66 + dw];
 const Vec<f16, V> r0 = h0;
 float v0[V]; unpack(v0, r0);
-const Vec<f16, V> s1_776 = packed<f16>(v0);
-store<f16, V>(p1, (a0 * 200704 + a1 * 3136 + a3), s1_776);
+store<f16, V>(p1, (a0 * 200704 + a1 * 3136 + a3), packed<f16>(v0));
 } }
 }
 launch k_copy <392 x 256> args [0, 1] numbers []

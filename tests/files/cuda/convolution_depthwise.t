@@ -32,7 +32,6 @@ Vec<f16, V> r0;
 r0 = load<f16, V>(p0, (a3));
 float v0[V]; unpack(v0, r0);
 float v1[V]; LANES(j) v1[j] = round_f16(s_tanh(v0[j]));
-const Vec<f16, V> s1_274 = packed<f16>(v1);
-store<f16, V>(p1, (a3), s1_274);
+store<f16, V>(p1, (a3), packed<f16>(v1));
 }
 launch k_tanh <196 x 256> args [0, 1] numbers []

@@ -46,7 +46,6 @@ LANES(j) y2[j].add((float)(((float)v0[j]) * ((float)v1)));
 } }
 LANES(j) y2[j] = across_warp<32>(y2[j]);
 float v2a[V]; LANES(j) v2a[j] = round_f16((float)y2[j].a);
-const Vec<f16, V> s2_1115 = packed<f16>(v2a);
-if (g == 0) store<f16, V>(p2, (a0 * 144 + a1 * 36 + a2 * 6 + a3), s2_1115);
+if (g == 0) store<f16, V>(p2, (a0 * 144 + a1 * 36 + a2 * 6 + a3), packed<f16>(v2a));
 }
 launch k_contract <144 x 32> args [0, 1, 2] numbers []

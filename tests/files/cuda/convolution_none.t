@@ -64,8 +64,7 @@ LANES(j) y2[j].add((float)(((float)v0[j]) * ((float)v1)));
 } }
 LANES(j) y2[j] = across_warp<32>(y2[j]);
 float v2a[V]; LANES(j) v2a[j] = (float)y2[j].a;
-const Vec<float, V> s2_1112 = packed<float>(v2a);
-if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1112);
+if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), packed<float>(v2a));
 }
 launch k_contract <108 x 32> args [0, 1, 2] numbers []
 
@@ -107,8 +106,7 @@ LANES(j) y2[j].add((double)(((double)v0[j]) * ((double)v1)));
 } }
 LANES(j) y2[j] = across_warp<32>(y2[j]);
 double v2a[V]; LANES(j) v2a[j] = (double)y2[j].a;
-const Vec<double, V> s2_1124 = packed<double>(v2a);
-if (g == 0) store<double, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1124);
+if (g == 0) store<double, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), packed<double>(v2a));
 }
 launch k_contract <108 x 32> args [0, 1, 2] numbers []
 
@@ -150,8 +148,7 @@ LANES(j) y2[j].add((float)(((float)v0[j]) * ((float)v1)));
 } }
 LANES(j) y2[j] = across_warp<32>(y2[j]);
 float v2a[V]; LANES(j) v2a[j] = (float)y2[j].a;
-const Vec<float, V> s2_1117 = packed<float>(v2a);
-if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1117);
+if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), packed<float>(v2a));
 }
 launch k_contract <108 x 32> args [0, 1, 2] numbers []
 
@@ -193,7 +190,6 @@ LANES(j) y2[j].add((float)(((float)v0[j]) * ((float)v1)));
 } }
 LANES(j) y2[j] = across_warp<32>(y2[j]);
 float v2a[V]; LANES(j) v2a[j] = (float)y2[j].a;
-const Vec<float, V> s2_1185 = packed<float>(v2a);
-if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), s2_1185);
+if (g == 0) store<float, V>(p2, (a0 * 108 + a1 * 36 + a2 * 6 + a3), packed<float>(v2a));
 }
 launch k_contract <108 x 32> args [0, 1, 2] numbers []

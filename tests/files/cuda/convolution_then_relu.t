@@ -28,8 +28,7 @@ Vec<float, V> r2;
 r2 = load<float, V>(p3, (a3));
 float v2[V]; unpack(v2, r2);
 float v4[V]; LANES(j) v4[j] = s_max(v2[j], 0.0f);
-const Vec<float, V> s2_272 = packed<float>(v4);
-store<float, V>(p2, (a3), s2_272);
+store<float, V>(p2, (a3), packed<float>(v4));
 }
 convolution in f32, 1 groups, windows 2/1 pad 0+0 2/1 pad 0+0: y f32 p3[4, 128, 28, 28] by [100352, 784, 28, 1] = x f32 p0[4, 64, 56, 56] by [200704, 3136, 56, 1] * w f32 p1[128, 64, 1, 1] by [64, 1, 1, 1]
 launch k_contract_max <392 x 256> args [3, 2] numbers []

@@ -33,8 +33,7 @@ if (a3 < 16 && a2 < 1184) {
 Vec<bf16, V> h0; UNROLL for (int j = 0; j < V; ++j) h0.x[j] = t0[(dv + j) * 66 + dw];
 const Vec<bf16, V> r0 = h0;
 float v0[V]; unpack(v0, r0);
-const Vec<bf16, V> s1_781 = packed<bf16>(v0);
-store<bf16, V>(p1, (a0 * 18944 + a2 * 16 + a3), s1_781);
+store<bf16, V>(p1, (a0 * 18944 + a2 * 16 + a3), packed<bf16>(v0));
 } }
 }
 launch k_copy <76 x 256> args [0, 1] numbers []
@@ -59,8 +58,7 @@ int a0 = q_1;
 Vec<bf16, V> r0;
 LANES(j) r0.x[j] = p0[(a0 * 240 + a2 + (a3 + j) * 15)];
 float v0[V]; unpack(v0, r0);
-const Vec<bf16, V> s1_410 = packed<bf16>(v0);
-store<bf16, V>(p1, (a0 * 240 + a2 * 16 + a3), s1_410);
+store<bf16, V>(p1, (a0 * 240 + a2 * 16 + a3), packed<bf16>(v0));
 }
 launch k_copy <3 x 256> args [0, 1] numbers []
 
@@ -96,8 +94,7 @@ if (a3 < 336 && a1 < 24) {
 Vec<bf16, V> h0; UNROLL for (int j = 0; j < V; ++j) h0.x[j] = t0[(dv + j) * 66 + dw];
 const Vec<bf16, V> r0 = h0;
 float v0[V]; unpack(v0, r0);
-const Vec<bf16, V> s1_774 = packed<bf16>(v0);
-store<bf16, V>(p1, (a0 * 8064 + a1 * 336 + a3), s1_774);
+store<bf16, V>(p1, (a0 * 8064 + a1 * 336 + a3), packed<bf16>(v0));
 } }
 }
 launch k_copy <24 x 256> args [0, 1] numbers []

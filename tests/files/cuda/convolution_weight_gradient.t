@@ -41,8 +41,7 @@ if (a1 < n1 && a2 < n2) {
 Vec<f16, V> h0; UNROLL for (int j = 0; j < V; ++j) h0.x[j] = t0[(dv + j) * 66 + dw];
 const Vec<f16, V> r0 = h0;
 float v0[V]; unpack(v0, r0);
-const Vec<f16, V> s0 = packed<f16>(v0);
-store<f16, V>(p1, (a0 * n5 + a2 * n6 + a1), s0);
+store<f16, V>(p1, (a0 * n5 + a2 * n6 + a1), packed<f16>(v0));
 } }
 }
 struct k_copy_words { u64 w[27]; };

@@ -30,7 +30,6 @@ i64 v1 = check(v0, 1000, true, fault, 1ull);
 Vec<float, V> r2;
 r2 = load<float, V>(p1, (a1 + v1 * 512));
 float v2[V]; unpack(v2, r2);
-const Vec<float, V> s2_418 = packed<float>(v2);
-store<float, V>(p2, (a0 * 512 + a1), s2_418);
+store<float, V>(p2, (a0 * 512 + a1), packed<float>(v2));
 }
 launch k_embedding <128 x 256> args [0, 1, 2] numbers []

@@ -53,7 +53,6 @@ float v5[V]; LANES(j) v5[j] = (v3[j] * v4[j]);
 float v6[V]; LANES(j) v6[j] = (v1 + v5[j]);
 float v8[V]; LANES(j) v8[j] = (v0[j] ? v6[j] : 0.0f);
 float v9[V]; LANES(j) v9[j] = round_f16((float)v8[j]);
-const Vec<f16, V> s4_783 = packed<f16>(v9);
-store<f16, V>(p4, (a0 * 1024 + a1), s4_783);
+store<f16, V>(p4, (a0 * 1024 + a1), packed<f16>(v9));
 }
 launch k_cast_f32_mul_add_select_and_1 <256 x 256> args [0, 1, 2, 3, 4] numbers []

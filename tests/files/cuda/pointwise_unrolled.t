@@ -35,8 +35,7 @@ float v0[V]; unpack(v0, r0);
 const Vec<float, V> r1 = h1[u];
 float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1[j]);
-const Vec<float, V> s2_571 = packed<float>(v2);
-store<float, V>(p2, (a1), s2_571);
+store<float, V>(p2, (a1), packed<float>(v2));
 } }
 }
 launch k_add <32768 x 256> args [0, 1, 2] numbers []

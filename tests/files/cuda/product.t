@@ -42,7 +42,6 @@ r1 = load<bf16, V>(p1, (a1));
 float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = round_bf16((v0[j] + v1[j]));
 float v4[V]; LANES(j) v4[j] = s_max(v2[j], 0.0f);
-const Vec<bf16, V> s2_490 = packed<bf16>(v4);
-store<bf16, V>(p2, (a0 * 1024 + a1), s2_490);
+store<bf16, V>(p2, (a0 * 1024 + a1), packed<bf16>(v4));
 }
 launch k_add_max <256 x 256> args [0, 1, 2] numbers []

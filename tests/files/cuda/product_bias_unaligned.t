@@ -34,8 +34,7 @@ Vec<float, V> r3;
 LANES(j) r3.x[j] = p2[((a1 + j) + 1)];
 float v3[V]; unpack(v3, r3);
 float v4[V]; LANES(j) v4[j] = (v2[j] + v3[j]);
-const Vec<float, V> s3_440 = packed<float>(v4);
-store<float, V>(p3, (a0 * 1024 + a1), s3_440);
+store<float, V>(p3, (a0 * 1024 + a1), packed<float>(v4));
 }
 product 512 x 1024 over 768 in f32: f32 p4[1024, 1] = f32 p0[768, 1] * f32 p1[1024, 1]
 launch k_contract_add <512 x 256> args [4, 2, 3] numbers []

@@ -37,7 +37,6 @@ LANES(j) y2[j].add((int)(((int)v0) * ((int)v1[j])));
 } }
 LANES(j) y2[j] = across_strided<32, 16, 512>(y2[j], scratch);
 int v2a[V]; LANES(j) v2a[j] = (int)y2[j].a;
-const Vec<int, V> s2_682 = packed<int>(v2a);
-if (g == 0) store<int, V>(p2, (a0 * 128 + a1), s2_682);
+if (g == 0) store<int, V>(p2, (a0 * 128 + a1), packed<int>(v2a));
 }
 launch k_contract <128 x 512> args [0, 1, 2] numbers []

@@ -58,8 +58,7 @@ float v1[V]; LANES(j) v1[j] = (float)v0[j];
 float v3[V]; LANES(j) v3[j] = (v1[j] - v2a);
 float v4[V]; LANES(j) v4[j] = s_exp(v3[j]);
 float v6[V]; quotients(v6, v4, divisor(v2b));
-const Vec<bf16, V> s1_1148 = packed<bf16>(v6);
-store<bf16, V>(p1, (a0 * 65536 + a1), s1_1148);
+store<bf16, V>(p1, (a0 * 65536 + a1), packed<bf16>(v6));
 } }
 }
 launch k_cast_f32_max_sub_exp_and_3 <256 x 256> in clusters of 4 with 32768 bytes shared args [0, 1] numbers []

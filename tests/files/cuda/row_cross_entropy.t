@@ -110,8 +110,7 @@ bool v20[V]; LANES(j) v20[j] = (l20 == j);
 float v21[V]; LANES(j) v21[j] = (float)v20[j];
 float v22[V]; LANES(j) v22[j] = (v18[j] - v21[j]);
 float v23[V]; LANES(j) v23[j] = (v22[j] * 0.015625f);
-const Vec<bf16, V> s3_2017 = packed<bf16>(v23);
-store<bf16, V>(p3, (a0 * 40000 + a1), s3_2017);
+store<bf16, V>(p3, (a0 * 40000 + a1), packed<bf16>(v23));
 };
 if (const u32 l20 = lane_of<V>(v0, (a1)); l20 < V) rest20(l20); else rest20(V);
 } }

@@ -64,8 +64,7 @@ r1 = load<float, 1>(p1, (a1));
 float v1 = up(r1.x[0]);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1);
 float v4[V]; LANES(j) v4[j] = (v2[j] - v3a);
-const Vec<float, V> s2_1400 = packed<float>(v4);
-store<float, V>(p2, (a0 * 32768 + a1 * 1024 + a2), s2_1400);
+store<float, V>(p2, (a0 * 32768 + a1 * 1024 + a2), packed<float>(v4));
 } }
 }
 launch k_add_sum_sub <256 x 256> in clusters of 4 with 32768 bytes shared args [0, 1, 2] numbers []

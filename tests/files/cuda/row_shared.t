@@ -79,8 +79,7 @@ float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1[j]);
 float v3[V]; LANES(j) v3[j] = (float)v2[j];
 add_all<V>(y4, v3);
-const Vec<bf16, V> s2_848 = packed<bf16>(v2);
-store<bf16, V>(p2, (a0 * 16384 + a1), s2_848);
+store<bf16, V>(p2, (a0 * 16384 + a1), packed<bf16>(v2));
 } }
 y4 = across<512, 512>(y4, m0);
 float v4a = (float)y4.a;
@@ -124,8 +123,7 @@ r18 = load<bf16, V>(p4, (a1));
 float v18[V]; unpack(v18, r18);
 float v19[V]; LANES(j) v19[j] = (float)v18[j];
 float v20[V]; LANES(j) v20[j] = (v17[j] + v19[j]);
-const Vec<bf16, V> s5_2549 = packed<bf16>(v20);
-store<bf16, V>(p5, (a0 * 16384 + a1), s5_2549);
+store<bf16, V>(p5, (a0 * 16384 + a1), packed<bf16>(v20));
 } }
 }
 launch k_add_layer_norm <64 x 512> with 65536 bytes shared args [0, 1, 2, 3, 4, 5] numbers []

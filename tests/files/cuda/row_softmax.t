@@ -49,8 +49,7 @@ float v0[V]; unpack(v0, r0);
 float v2[V]; LANES(j) v2[j] = (v0[j] - v1a);
 float v3[V]; LANES(j) v3[j] = s_exp(v2[j]);
 float v5[V]; quotients(v5, v3, divisor(v1b));
-const Vec<float, V> s1_841 = packed<float>(v5);
-store<float, V>(p1, (a0 * 1024 + a1), s1_841);
+store<float, V>(p1, (a0 * 1024 + a1), packed<float>(v5));
 } }
 }
 launch k_max_sub_exp_sum_and_1 <128 x 128> args [0, 1] numbers []

@@ -119,8 +119,7 @@ const Vec<bf16, V> r16 = c16[i];
 float v16[V]; unpack(v16, r16);
 float v17[V]; LANES(j) v17[j] = (float)v16[j];
 float v18[V]; LANES(j) v18[j] = (v15[j] + v17[j]);
-const Vec<bf16, V> s3_2318 = packed<bf16>(v18);
-store<bf16, V>(p3, (a0 * 65536 + a1), s3_2318);
+store<bf16, V>(p3, (a0 * 65536 + a1), packed<bf16>(v18));
 if (int q = next; q < 264) {
 int a0 = q;
 copy_ahead(slot<bf16, V>(0 + (here) * 65536, i * 512 + (int)threadIdx.x), p0, (a0 * 65536 + a1));

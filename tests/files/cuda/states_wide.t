@@ -49,7 +49,6 @@ double v4a[V]; LANES(j) v4a[j] = (double)y4[j].a;
 double v4b[V]; LANES(j) v4b[j] = (double)y4[j].b;
 double v4c[V]; LANES(j) v4c[j] = (double)y4[j].c;
 double v6[V]; LANES(j) v6[j] = (v1b[j] + v4b[j]);
-const Vec<double, V> s2_1111 = packed<double>(v6);
-if (g == 0) store<double, V>(p2, (a0), s2_1111);
+if (g == 0) store<double, V>(p2, (a0), packed<double>(v6));
 }
 launch k_welford_add <128 x 256> args [0, 1, 2] numbers []

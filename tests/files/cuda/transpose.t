@@ -37,8 +37,7 @@ float v0[V]; unpack(v0, r0);
 const Vec<bf16, V> r1 = h1;
 float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = round_bf16((v0[j] + v1[j]));
-const Vec<bf16, V> s2_904 = packed<bf16>(v2);
-store<bf16, V>(p2, (a0 * 512 + a1), s2_904);
+store<bf16, V>(p2, (a0 * 512 + a1), packed<bf16>(v2));
 } }
 }
 launch k_add <128 x 256> args [1, 0, 2] numbers []

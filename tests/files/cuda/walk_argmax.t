@@ -70,8 +70,7 @@ int a1 = k * V;
 const Vec<float, V> r0 = *slot<float, V>(0 + (turn) * 12288, i * 256 + (int)threadIdx.x);
 float v0[V]; unpack(v0, r0);
 float v2[V]; LANES(j) v2[j] = (v0[j] * v1a);
-const Vec<float, V> s1_1711 = packed<float>(v2);
-if (live) store<float, V>(p1, (a0 * 768 + a1), s1_1711);
+if (live) store<float, V>(p1, (a0 * 768 + a1), packed<float>(v2));
 } }
 turn ^= 1; }
 UNROLL for (int i = 0; i < 3; ++i) across_walkers<4, 64, 256>(y4[i], scratch);

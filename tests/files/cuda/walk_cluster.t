@@ -121,8 +121,7 @@ float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 float v8[V]; LANES(j) v8[j] = (v5[j] * v7a);
 float v9[V]; LANES(j) v9[j] = (v3[j] - v8[j]);
 float v10[V]; LANES(j) v10[j] = (v0 * v9[j]);
-const Vec<float, V> s4_3259 = packed<float>(v10);
-store<float, V>(p4, (a0 * 32768 + a1), s4_3259);
+store<float, V>(p4, (a0 * 32768 + a1), packed<float>(v10));
 } }
 turn ^= 1; }
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
@@ -160,10 +159,8 @@ LANES(j) y12[j] = across_strided<8, 32, 256>(y12[j], scratch);
 LANES(j) y13[j] = across_strided<8, 32, 256>(y13[j], scratch);
 float v12a[V]; LANES(j) v12a[j] = (float)y12[j].a;
 float v13a[V]; LANES(j) v13a[j] = (float)y13[j].a;
-const Vec<float, V> s5_773 = packed<float>(v12a);
-if (g == 0) store<float, V>(p5, (a1), s5_773);
-const Vec<float, V> s6_870 = packed<float>(v13a);
-if (g == 0) store<float, V>(p6, (a1), s6_870);
+if (g == 0) store<float, V>(p5, (a1), packed<float>(v12a));
+if (g == 0) store<float, V>(p6, (a1), packed<float>(v13a));
 }
 launch k_mul_sum_sub <264 x 256> in clusters of 8 with 67584 bytes shared args [2, 0, 1, 3, 4, 7, 8] numbers []
 launch k_mul_sum_sub_finish <256 x 256> args [7, 8, 5, 6] numbers []

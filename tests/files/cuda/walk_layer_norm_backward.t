@@ -119,8 +119,7 @@ float v5[V]; LANES(j) v5[j] = (v4[j] * v0);
 float v8[V]; LANES(j) v8[j] = (v5[j] * v7a);
 float v9[V]; LANES(j) v9[j] = (v3[j] - v8[j]);
 float v10[V]; LANES(j) v10[j] = (v0 * v9[j]);
-const Vec<float, V> s4_3192 = packed<float>(v10);
-if (live) store<float, V>(p4, (a0 * 768 + a1), s4_3192);
+if (live) store<float, V>(p4, (a0 * 768 + a1), packed<float>(v10));
 } }
 turn ^= 1; }
 UNROLL for (int i = 0; i < 3; ++i) across_walkers<4, 64, 256>(y12[i], scratch);

@@ -57,6 +57,12 @@ template<class T, int V, class R> DEV void unpack(R (&x)[V], const Vec<T, V>& r)
     }
 }
 
+template<class T, int V, class R> DEV Vec<T, V> filled(R x) {
+    Vec<T, V> r;
+    LANES(j) r.x[j] = Down<T>::of(x);
+    return r;
+}
+
 // Writes N elements to a tile's row, two of 16 bits or four of 8 at once.
 template<class T, int N> DEV void turn_in(T* to, const Vec<T, N>& from) {
     constexpr int each = 4 / (int)sizeof(T);

@@ -370,13 +370,8 @@ impl Print<'_, '_> {
         }
         let test = if tests.is_empty() { String::new() } else { format!("if ({}) ", tests.join(" && ")) };
         if lanes && !lane_wise {
-            let name = format!("s{}_{}", s.arg, self.out.len());
-            if value.lanes {
-                let _ = writeln!(self.out, "const Vec<{ty}, V> {name} = packed<{ty}>({});", value.text);
-            } else {
-                let _ = writeln!(self.out, "Vec<{ty}, V> {name}; LANES(j) {name}.x[j] = Down<{ty}>::of({});", value.text);
-            }
-            let _ = writeln!(self.out, "{test}store<{ty}, V>({pointer}, {at}, {name});");
+            let all = if value.lanes { format!("packed<{ty}>") } else { format!("filled<{ty}, V>") };
+            let _ = writeln!(self.out, "{test}store<{ty}, V>({pointer}, {at}, {all}({}));", value.text);
             return Ok(());
         }
         let element = match s.combine {

@@ -111,7 +111,7 @@ fn doctor_describes_the_gpu_or_says_that_there_is_none() {
     let gpu = &document["gpu"];
     assert_eq!(gpu["device"], "cuda:0");
     let names: Vec<&str> = gpu["libraries"].as_array().unwrap().iter().map(|l| l["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["cuda", "nvrtc", "cublasLt", "cudnn"]);
+    assert_eq!(names, ["cuda", "nvrtc", "cublasLt", "cudnn", "nccl"]);
     for library in gpu["libraries"].as_array().unwrap() {
         assert_ne!(library["path"].is_null(), library["install"].is_null(), "{library}");
     }

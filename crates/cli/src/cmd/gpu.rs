@@ -46,7 +46,7 @@ impl GpuSide {
     }
 
     fn headline(&self) -> String {
-        let needed = |l: &&LibraryInfo| l.path.is_none() && !["cublasLt", "cudnn"].contains(&l.name);
+        let needed = |l: &&LibraryInfo| l.path.is_none() && !["cublasLt", "cudnn", "nccl"].contains(&l.name);
         let missing: Vec<&str> = self.libraries.iter().filter(needed).map(|l| l.name).collect();
         let gib = |bytes: usize| bytes as f64 / f64::from(1 << 30);
         match &self.info {

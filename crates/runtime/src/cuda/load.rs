@@ -11,6 +11,7 @@ use libloading::Library;
 use super::blas::Blas;
 use super::cudnn::{self, Dnn};
 use super::driver::Driver;
+use super::nccl::{self, Nccl};
 use super::nvrtc::Nvrtc;
 use super::places::{Place, places, starting};
 
@@ -23,7 +24,7 @@ const DRIVER_FOLDERS: [&str; 3] = ["/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"
 /// One library, as it was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LibraryInfo {
-    /// What it is: `cuda` (the driver), `nvrtc`, `cublasLt` or `cudnn`.
+    /// What it is: `cuda` (the driver), `nvrtc`, `cublasLt`, `cudnn` or `nccl`.
     pub name: &'static str,
     /// Its file, if it was loaded; a bare name was left to the system.
     pub path: Option<PathBuf>,
@@ -62,9 +63,11 @@ impl Libraries {
         self.convolutions.get_or_init(|| convolutions(&self.places, &[self.nvrtc.number().0]))
     }
 
-    /// All of them, the library of convolutions included.
+    /// All of them, those included that only some programs need.
     pub(super) fn describe(&self) -> Vec<LibraryInfo> {
-        self.found.iter().chain([&self.convolutions().1]).cloned().collect()
+        let mut all: Vec<LibraryInfo> = self.found.iter().chain([&self.convolutions().1]).cloned().collect();
+        all.push(collectives(&self.places, self.nvrtc.number().0));
+        all
     }
 }
 
@@ -96,6 +99,7 @@ pub(super) fn describe(config: &CudaConfig) -> Vec<LibraryInfo> {
             let places = places(config);
             let Attempt { majors, mut found, .. } = Attempt::new(&places);
             found.push(convolutions(&places, &majors).1);
+            found.push(collectives(&places, majors.first().copied().unwrap_or(MAJORS[0])));
             found
         }
     }
@@ -114,6 +118,14 @@ fn convolutions(places: &[Place], majors: &[u32]) -> (Option<Dnn>, LibraryInfo) 
     info.version = dnn.as_ref().map(|d| d.number()).map(|(a, b, c)| format!("{a}.{b}.{c}"));
     advise(std::slice::from_mut(&mut info), majors.first().copied().unwrap_or(MAJORS[0]));
     (dnn, info)
+}
+
+/// What is known of NCCL, to be installed for a major version of CUDA.
+fn collectives(places: &[Place], major: u32) -> LibraryInfo {
+    let (nccl, mut info) = load(library_files(places, "libnccl.so", &[nccl::MAJOR]), "nccl", Nccl::load);
+    info.version = nccl.as_ref().and_then(Nccl::number).map(|(a, b, c)| format!("{a}.{b}.{c}"));
+    advise(std::slice::from_mut(&mut info), major);
+    info
 }
 
 /// The run-time compiler alone, of any version that is served; the settings' folders come before all others.
@@ -190,6 +202,7 @@ fn advise(found: &mut [LibraryInfo], major: u32) {
         "nvrtc" => Some(format!("nvidia-cuda-nvrtc{suffix}")),
         "cublasLt" => Some(format!("nvidia-cublas{suffix}")),
         "cudnn" => Some(format!("nvidia-cudnn-cu{major}")),
+        "nccl" => Some(format!("nvidia-nccl-cu{major}")),
         _ => None,
     };
     let wheels: Vec<String> = found.iter().filter(|l| l.path.is_none()).filter_map(wheel).collect();
@@ -337,9 +350,11 @@ mod tests {
         assert!(found[..2].iter().all(|l| l.install.is_none()));
         assert!(found[2].install.as_ref().unwrap().contains("`pip install nvidia-cublas-cu12`"));
         for major in MAJORS {
-            let mut missing = library("cudnn", None);
-            advise(std::slice::from_mut(&mut missing), major);
-            assert!(missing.install.unwrap().contains(&format!("`pip install nvidia-cudnn-cu{major}`")));
+            for name in ["cudnn", "nccl"] {
+                let mut missing = library(name, None);
+                advise(std::slice::from_mut(&mut missing), major);
+                assert!(missing.install.unwrap().contains(&format!("`pip install nvidia-{name}-cu{major}`")));
+            }
         }
     }
 

@@ -134,7 +134,7 @@ const NO_CLUSTERS: &str = "# clusters no\n";
 type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
 
 /// Rows of the benchmark at sizes that bring out each schedule.
-const ROWS: [Row; 26] = [
+const ROWS: [Row; 27] = [
     ("softmax_registers", "04_softmax_16384x4096", &[("16384", "3")], WIDE),
     ("softmax_cluster", "04_softmax_16384x4096", &[("16384", "2"), ("4096", "40960")], WIDE),
     ("softmax_one_block", "04_softmax_16384x4096", &[("16384", "2"), ("4096", "40960")], NO_CLUSTERS),
@@ -146,6 +146,7 @@ const ROWS: [Row; 26] = [
     ("layer_norm_stream", "05_layer_norm_16384x4096", &[("16384", "133"), ("4096", "34000")], WIDE),
     ("residual_stream", "05_residual_layer_norm_16384x4096", &[("16384", "133"), ("4096", "17000")], WIDE),
     ("backward_walk", "06_layer_norm_backward_16384x4096", &[("16384", "70"), ("4096", "2048")], WIDE),
+    ("backward_narrow", "06_layer_norm_backward_16384x4096", &[("16384", "9000"), ("4096", "8")], WIDE),
     ("backward_stream", "06_layer_norm_backward_16384x4096", &[("16384", "600"), ("4096", "3000")], WIDE),
     ("backward_stream_long", "06_layer_norm_backward_16384x4096", &[("16384", "270"), ("4096", "12000")], ""),
     ("backward_walkers", "06_layer_norm_backward_16384x4096", &[("16384", "300"), ("4096", "256")], WIDE),

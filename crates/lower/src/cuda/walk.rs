@@ -74,7 +74,7 @@ impl Nest<'_, '_> {
         if block.length % lanes != 0 {
             return Err(Error::internal(format!("blocks of {} points are no whole chunks of {lanes}", block.length)));
         }
-        let dealt = self.s.points == 1 && self.s.group == 1 && self.s.walkers > 1 && within.is_empty();
+        let dealt = self.s.points == 1 && self.s.group == 1 && self.s.walkers > 1 && !self.s.unrolled && within.is_empty();
         let (scale, inner_text) = (if lanes > 1 { " * V" } else { "" }, self.p.number(inner));
         let ahead = Ahead { axis: block.axis, within, inner: inner_text, scale, dealt };
         let (start, end, stride) = self.steps_of(block, &ahead, lanes);

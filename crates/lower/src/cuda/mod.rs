@@ -41,7 +41,7 @@ use crate::partial::Unit;
 use crate::{Request, flat, params, unsupported};
 pub use choice::Choice;
 use nest::Body;
-use print::Shared;
+use print::{Settings, Shared};
 use schedule::Grid;
 
 /// What every source begins with: the hardware's own instructions, then what is plain C++.
@@ -80,8 +80,8 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, config: &Cud
         }
     }
     let numerics = parts.first().map_or(Numerics::Eager, |r| r.numerics);
-    let numbers = dynamic || parts.len() > 1;
-    print_phases(&phases, numerics, (numbers, clusters), choice, &mut program)?;
+    let settings = Settings { numerics, clusters, numbers: dynamic || parts.len() > 1, choice };
+    print_phases(&phases, settings, &mut program)?;
     Ok(program)
 }
 
@@ -125,18 +125,12 @@ fn add(phases: &mut Vec<Vec<Unit>>, flat: flat::Flat, clusters: bool, program: &
 }
 
 /// Prints every phase as one launch.
-fn print_phases(
-    phases: &[Vec<Unit>],
-    numerics: Numerics,
-    (numbers, clusters): (bool, bool),
-    choice: Choice,
-    program: &mut CudaProgram,
-) -> Result<()> {
+fn print_phases(phases: &[Vec<Unit>], settings: Settings, program: &mut CudaProgram) -> Result<()> {
     if phases.is_empty() {
         return Ok(());
     }
     let dtypes: Vec<DType> = program.params.iter().map(|p| p.dtype).collect();
-    let mut text = match numerics {
+    let mut text = match settings.numerics {
         Numerics::Eager => "// nvrtc: -fmad=false\n".to_owned(),
         Numerics::Wide => "#define WIDE\n".to_owned(),
     };
@@ -147,7 +141,7 @@ fn print_phases(
     let base = entry_name(&program.name);
     for (n, units) in phases.iter().enumerate() {
         let (checks, alone) = (&mut program.checks, units.len() == 1);
-        let mut shared = Shared { dtypes: &dtypes, numerics, checks, alone, clusters, numbers, choice };
+        let mut shared = Shared { dtypes: &dtypes, settings, checks, alone };
         let bodies = units.iter().map(|unit| nest::nest(unit, &mut shared)).collect::<Result<Vec<_>>>()?;
         let phase =
             if n == 0 { base.clone() } else { format!("{base}_finish{}", if n > 1 { n.to_string() } else { String::new() }) };

@@ -46,7 +46,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
     let online = online(&mut flat, partials);
     let mut planned = schedule(&flat, unit.block.as_ref(), shared);
-    if planned.cluster > 1 && shared.numerics == Numerics::Wide {
+    if planned.cluster > 1 && shared.settings.numerics == Numerics::Wide {
         let mut once = flat.clone();
         let found = moments(&mut once, partials);
         let streamed = schedule(&once, unit.block.as_ref(), shared);
@@ -55,7 +55,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
         }
     }
     let flat = &flat;
-    let mut schedule = shared.choice.of(planned, flat, unit.block.is_some());
+    let mut schedule = shared.settings.choice.of(planned, flat, unit.block.is_some());
     let order = Stages::new(flat, partials);
     let turn = if unit.block.is_none() { turn(flat, &schedule, &order.needed, shared) } else { None };
     if turn.is_some() {
@@ -245,7 +245,7 @@ impl Nest<'_, '_> {
         let tile = self.s.points * self.s.unroll;
         let blocks = (count + tile - 1) / tile;
         let ty = self.p.index_type();
-        let whole = count % tile == 0 && !self.p.shared.numbers;
+        let whole = count % tile == 0 && !self.p.shared.settings.numbers;
         let total = self.p.number(count);
         let synchronises = self.s.group > 1;
         if self.s.unroll > 1 {

@@ -18,20 +18,26 @@ use crate::lin::{Atom, Lin};
 use crate::partial::components;
 use crate::unsupported;
 
-/// What a program's nests share.
-pub(crate) struct Shared<'a> {
-    /// Element type of every parameter.
-    pub(crate) dtypes: &'a [DType],
+/// How a program's nests are printed.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings {
     pub(crate) numerics: Numerics,
-    pub(crate) checks: &'a mut Vec<String>,
-    /// One nest has the launch to itself.
-    pub(crate) alone: bool,
     /// Blocks may share a row as a cluster.
     pub(crate) clusters: bool,
     /// Sizes are passed at launch instead of being literals.
     pub(crate) numbers: bool,
     /// How schedules deviate from what sizes suggest.
     pub(crate) choice: Choice,
+}
+
+/// What a program's nests share.
+pub(crate) struct Shared<'a> {
+    /// Element type of every parameter.
+    pub(crate) dtypes: &'a [DType],
+    pub(crate) settings: Settings,
+    pub(crate) checks: &'a mut Vec<String>,
+    /// One nest has the launch to itself.
+    pub(crate) alone: bool,
 }
 
 /// A printed value.
@@ -83,7 +89,7 @@ impl Print<'_, '_> {
 
     /// A size or stride.
     pub(crate) fn number(&mut self, n: i64) -> String {
-        if !self.shared.numbers || (-1..=1).contains(&n) {
+        if !self.shared.settings.numbers || (-1..=1).contains(&n) {
             return n.to_string();
         }
         self.numbers.push(n);
@@ -215,7 +221,7 @@ impl Print<'_, '_> {
                 }
                 let texts: Vec<String> = names.iter().map(|n| if lanes { n.at() } else { n.text.clone() }).collect();
                 let dtype = flat.value(args[args.len() - 1]).dtype;
-                let text = op(*scalar_op, dtype, value.dtype, &texts, self.shared.numerics);
+                let text = op(*scalar_op, dtype, value.dtype, &texts, self.shared.settings.numerics);
                 Ok(self.variable(ty, &name, lanes, &text))
             }
             FlatDef::Check { value, limit, when, message } => {
@@ -276,7 +282,7 @@ impl Print<'_, '_> {
         let FlatDef::Op(ScalarOp::Sub, terms) = &flat.value(args[0]).def else { return Ok(None) };
         let lanes = self.varies(flat.value(v).free) && !self.varies(flat.value(terms[1]).free);
         let logarithm = matches!(flat.value(terms[1]).def, FlatDef::Op(ScalarOp::Log, _));
-        let wide = self.shared.numerics == Numerics::Wide && flat.value(v).dtype == DType::F32;
+        let wide = self.shared.settings.numerics == Numerics::Wide && flat.value(v).dtype == DType::F32;
         if op != ScalarOp::Exp || !lanes || !logarithm || !wide || self.have.contains_key(&args[0]) {
             return Ok(None);
         }
@@ -292,7 +298,7 @@ impl Print<'_, '_> {
             return None;
         }
         let _ = writeln!(self.out, "float v{v}[V]; quotients(v{v}, {}, divisor({}));", names[0].text, names[1].text);
-        if self.shared.numerics == Numerics::Eager && dtype != DType::F32 {
+        if self.shared.settings.numerics == Numerics::Eager && dtype != DType::F32 {
             let _ = writeln!(self.out, "LANES(j) v{v}[j] = {};", round(dtype, format!("v{v}[j]")));
         }
         Some(Name { text: format!("v{v}"), lanes: true })
@@ -379,7 +385,7 @@ impl Print<'_, '_> {
             Some(combine) => {
                 let dtype = self.flat.value(s.value).dtype;
                 let old = format!("up({pointer}[{at}])");
-                let sum = op(combine, dtype, dtype, &[old, value.at()], self.shared.numerics);
+                let sum = op(combine, dtype, dtype, &[old, value.at()], self.shared.settings.numerics);
                 format!("Down<{ty}>::of({sum})")
             }
         };

@@ -222,7 +222,7 @@ struct Shape<'a> {
 
 impl<'a> Shape<'a> {
     fn new(flat: &'a Flat, block: Option<&'a Block>, shared: &Shared<'a>) -> Shape<'a> {
-        let (dtypes, clusters) = (shared.dtypes, shared.alone && shared.clusters);
+        let (dtypes, clusters) = (shared.dtypes, shared.alone && shared.settings.clusters);
         let (vector, lanes) = vector(flat, dtypes);
         let partials = block.map_or(&[][..], |b| &b.partials[..]);
         let order = Stages::new(flat, partials);

@@ -54,7 +54,7 @@ impl Nest<'_, '_> {
         let of_cluster = if self.s.cluster > 1 { format!("(block / {})", self.s.cluster) } else { "block".to_owned() };
         let _ = writeln!(self.p.out, "{ty} a{} = (u32){of_cluster} / (u32){per_block};", block.block);
         let _ = writeln!(self.p.out, "{ty} q = ({ty})((u32){of_cluster} % (u32){per_block}) * {} + x;", self.s.points);
-        let whole = count % self.s.points == 0 && !self.p.shared.numbers;
+        let whole = count % self.s.points == 0 && !self.p.shared.settings.numbers;
         if !whole {
             let _ = writeln!(self.p.out, "const bool inside = q < {total}; if (!inside) q = 0;");
         }
@@ -64,7 +64,7 @@ impl Nest<'_, '_> {
         if self.s.depth > 1 {
             let (stride, total) = (self.p.number(numbers), self.p.number(self.flat.extents[block.axis]));
             let rows = Rows { axes: vec![block.axis], first: format!("a{}", block.block), stride, total };
-            self.take_rows(rows, most_ahead(self.s.threads(), self.p.shared.clusters))?;
+            self.take_rows(rows, most_ahead(self.s.threads(), self.p.shared.settings.clusters))?;
             self.end_of_walk(whole)?;
             return Ok(tiles * numbers);
         }
@@ -178,7 +178,7 @@ impl Nest<'_, '_> {
         if self.s.unrolled && self.words(fixed) <= self.free_registers() {
             self.read_fixed(fixed)?;
         }
-        let most = most_ahead(self.s.threads(), self.p.shared.clusters);
+        let most = most_ahead(self.s.threads(), self.p.shared.settings.clusters);
         let slots = self.slots(moving, 2, most);
         self.first(ahead);
         self.copy_loads(&slots, "0")?;

@@ -63,3 +63,12 @@ func spread(x: f32[8, 1]) -> (y) {
   %4 = neg %3
   return y = %4
 }
+====
+func least_so_far_below_the_sum(x: f32[5, 700]) -> (y) {
+  %s = scan.min %x [1]
+  %t = reduce.sum %s [1]
+  %t1 = view.reshape %t [5, 1]
+  %t2 = view.expand %t1 [5, 700]
+  %y = sub %s, %t2
+  return y = %y
+}

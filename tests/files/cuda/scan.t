@@ -19,6 +19,7 @@ __shared__ Scratch scratch[1];
 const int x = (int)threadIdx.x / 512, g = (int)threadIdx.x % 512, r = 0;
 int q = (int)block * 1 + x;
 int a0 = q;
+{
 Sum<float> y1;
 y1 = Sum<float>::none();
 for (int base = 0; base < 1024; base += 512) { int k = base + g; const bool within_row = k < 1024; if (!within_row) k = 1024 - 1;
@@ -30,6 +31,6 @@ Sum<float> e1 = Sum<float>::none(); if (within_row) e1.add(v0);
 e1 = scan_across<512, 512>(e1, y1, scratch);
 float v1a = (float)e1.a;
 if (within_row) p1[(a0 * 1024 + a1)] = Down<float>::of(v1a);
-}
+} }
 }
 launch k_scan_sum <512 x 512> args [0, 1] numbers []

@@ -555,9 +555,9 @@ impl Nest<'_, '_> {
         let reductions: Vec<ValueId> =
             roots.iter().filter_map(|r| if let Root::Value(v) = r { Some(*v) } else { None }).collect();
         let own: Vec<ValueId> = reductions.into_iter().filter(|v| !self.partials.iter().any(|p| p.value == *v)).collect();
-        for &v in own.iter().chain(&scans) {
+        for &v in &own {
             let ty = self.p.state_type(v)?;
-            let dims = if self.state_lanes(v) && !scans.contains(&v) { vec!["V".to_owned()] } else { Vec::new() };
+            let dims = if self.state_lanes(v) { vec!["V".to_owned()] } else { Vec::new() };
             self.p.declare_state(&format!("y{v}"), &ty, &dims);
         }
         let before = self.p.have.clone();
@@ -684,6 +684,12 @@ impl Nest<'_, '_> {
         let axes: Vec<usize> = self.flat.order.iter().copied().filter(|&a| set.has(a)).collect();
         let total = self.p.number(self.chunks_of(set));
         let (group, threads) = (self.s.group, self.s.threads());
+        // Other stages may scan the same values: states are this one's.
+        self.p.line("{");
+        for &v in scans {
+            let ty = self.p.state_type(v)?;
+            self.p.declare_state(&format!("y{v}"), &ty, &[]);
+        }
         let head = if self.kept.is_empty() {
             format!("for ({ty} base = 0; base < {total}; base += {group}) {{")
         } else {
@@ -720,7 +726,7 @@ impl Nest<'_, '_> {
             self.p.line("}");
         }
         self.guard = guard;
-        self.p.line("}");
+        self.p.line("} }");
         Ok(())
     }
 }

@@ -166,7 +166,7 @@ const ROWS: [Row; 27] = [
 
 /// Programs that also run in the ways that a tuner may choose.
 const TUNED: [&str; 6] =
-    ["layer_norm_stream", "softmax_cluster", "backward_cluster", "backward_walkers", "group_norm_part", "greatest_products"];
+    ["stream_of_doubles", "softmax_cluster", "backward_cluster", "backward_walkers", "group_norm_part", "greatest_products"];
 
 /// Further programs, with names of their own.
 const PROGRAMS: &str = include_str!("emulated.t");

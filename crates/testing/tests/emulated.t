@@ -72,3 +72,20 @@ func least_so_far_below_the_sum(x: f32[5, 700]) -> (y) {
   %y = sub %s, %t2
   return y = %y
 }
+====
+func stream_of_doubles(x: f64[133, 8200], a: f64[8200], b: f64[8200], c: f64[8200]) -> (y) {
+  %s = reduce.sum %x [1]
+  %s1 = view.reshape %s [133, 1]
+  %s2 = view.expand %s1 [133, 8200]
+  %d = sub %x, %s2
+  %a1 = view.reshape %a [1, 8200]
+  %a2 = view.expand %a1 [133, 8200]
+  %b1 = view.reshape %b [1, 8200]
+  %b2 = view.expand %b1 [133, 8200]
+  %c1 = view.reshape %c [1, 8200]
+  %c2 = view.expand %c1 [133, 8200]
+  %m = mul %d, %a2
+  %n = mul %m, %b2
+  %y = add %n, %c2
+  return y = %y
+}

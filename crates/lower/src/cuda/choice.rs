@@ -36,7 +36,7 @@ const USUAL: Choice = Choice { lanes: 0, threads: 0, rows: 0, unroll: 0, worse_h
 
 impl Choice {
     /// What is worth trying, the usual first. Some are the same for a given kernel.
-    pub const ALL: [Choice; 17] = [
+    pub const ALL: [Choice; 18] = [
         USUAL,
         Choice { threads: 1, ..USUAL },
         Choice { threads: -1, ..USUAL },
@@ -50,6 +50,7 @@ impl Choice {
         Choice { blocks: 1, ..USUAL },
         Choice { blocks: 1, worse_hold: true, ..USUAL },
         Choice { blocks: 1, threads: -1, ..USUAL },
+        Choice { blocks: 1, threads: 1, ..USUAL },
         Choice { blocks: -1, ..USUAL },
         Choice { blocks: -1, worse_hold: true, ..USUAL },
         Choice { no_clusters: true, ..USUAL },

@@ -79,19 +79,24 @@ impl Nest<'_, '_> {
         Ok(())
     }
 
-    /// Reads what is the same in all rows into registers, as far as there are some, and reserves slots for the rest: first for what
-    /// is read several times.
+    /// Reserves slots for what changes from row to row, first for what is read several times; reads the rest into registers, or begins
+    /// to copy it into slots, where there is room.
     fn row_slots(&mut self, axes: &[usize], most: i64) -> Result<Vec<Slot>> {
         let loads = plain_loads(&self.order).into_iter().filter(|&v| self.steps_with_readers(v));
         let varies = |v: &ValueId| axes.iter().any(|&a| self.flat.value(*v).free.has(a));
         let (moving, fixed): (Vec<ValueId>, Vec<ValueId>) = loads.partition(varies);
         let fixed: Vec<ValueId> = fixed.into_iter().filter(|&v| !self.loop_of(v).is_empty()).collect();
-        if self.words(&fixed) <= self.free_registers() {
-            self.read_fixed(&fixed)?;
-        }
         let again = read_again(&self.order, &self.plan);
         let (first, then): (Vec<ValueId>, Vec<ValueId>) = moving.into_iter().partition(|v| again.contains(v));
-        Ok(self.slots(&[first, then].concat(), self.s.depth, most))
+        let slots = self.slots(&[first, then].concat(), self.s.depth, most);
+        if self.words(&fixed) <= self.free_registers() {
+            self.read_fixed(&fixed)?;
+        } else {
+            let fixed = self.slots(&fixed, 1, most);
+            self.copy_loads(&fixed, "0")?;
+            self.p.held.extend(fixed.iter().map(|s| (s.load, format!("*{}", s.pointer("0")))));
+        }
+        Ok(slots)
     }
 
     /// What needs no reduction; its states are sent.

@@ -41,6 +41,11 @@ impl Flags {
         self.values.iter().flat_map(|(n, v)| [Some(format!("--{n}")), (!switch(v)).then(|| v.clone())]).flatten().collect()
     }
 
+    /// The options but for one.
+    pub(crate) fn without(&self, name: &str) -> Flags {
+        Flags { values: self.values.iter().filter(|(n, _)| *n != name).map(|(n, v)| (n.clone(), v.clone())).collect() }
+    }
+
     /// The text of an option.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(String::as_str)
@@ -86,6 +91,7 @@ mod tests {
         let flags = Flags::parse(&["--seeds", "7", "--quick"], &["seeds"], &["quick"]).unwrap();
         assert_eq!((flags.or("seeds", 1).unwrap(), flags.or("other", 2).unwrap(), flags.is_set("quick")), (7, 2, true));
         assert_eq!(flags.words(), ["--quick", "--seeds", "7"]);
+        assert_eq!(flags.without("seeds").words(), ["--quick"]);
         assert!(Flags::parse(&["--seeds"], &["seeds"], &[]).is_err());
         assert!(Flags::parse(&["seeds"], &["seeds"], &[]).is_err());
     }

@@ -69,7 +69,8 @@ pub fn passes_from(first: Pass, graph: &Graph, given: &BTreeMap<Var, i64>, targe
     timed("simplify", start);
     let start = Instant::now();
     let convolves = target.products != Products::Generated && config.cuda.convolutions > Convolutions::Loops;
-    let laid = if simplify && convolves { transform::channels_last(&simplified) } else { simplified };
+    let last = if simplify && convolves { transform::channels_last(&simplified) } else { None };
+    let laid = last.unwrap_or(simplified);
     timed("layout", start);
     let start = Instant::now();
     let mut prepared = if first <= Pass::Prepare { fuse::prepare(&laid) } else { laid };

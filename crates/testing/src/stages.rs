@@ -25,7 +25,10 @@ pub fn graph_stages() -> Stages {
         .with("parse", |body| Ok(text::print(&parse(body)?)))
         .with("verify", |body| parse(body).and_then(|g| graph::verify(&g)).map(|()| "ok".to_owned()))
         .with("simplify", |body| Ok(text::print(&transform::simplify(&parse(body)?, &Options::default()))))
-        .with("layout", |body| Ok(text::print(&transform::channels_last(&parse(body)?))))
+        .with("layout", |body| {
+            let graph = parse(body)?;
+            Ok(text::print(&transform::channels_last(&graph).unwrap_or(graph)))
+        })
         .with("alias", |body| Ok(aliases(&parse(body)?)))
         .with("run", run)
 }

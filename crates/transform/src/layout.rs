@@ -18,11 +18,10 @@ const PLACE: [usize; 4] = [0, 3, 1, 2];
 const CHANNELS: i64 = 8;
 
 /// The graph with channels last in convolutions over two spatial axes, and their gradients, where the element type has 16 bits. The
-/// results are equal but for the order of sums, and lie in memory as before.
-pub fn channels_last(graph: &Graph) -> Graph {
+/// results are equal but for the order of sums, and lie in memory as before. `None` where there are none, or a view cannot be moved.
+pub fn channels_last(graph: &Graph) -> Option<Graph> {
     let found = convolutions(graph);
-    let rewritten = (!found.is_empty()).then(|| Rewrite::new(graph, &found).graph());
-    rewritten.and_then(Result::ok).unwrap_or_else(|| graph.clone())
+    if found.is_empty() { None } else { Rewrite::new(graph, &found).graph().ok() }
 }
 
 /// An operand: views on four axes, of which the spatial ones may slide; or a matrix of channels, which stays as it is.

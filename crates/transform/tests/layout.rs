@@ -17,7 +17,7 @@ fn inputs(graph: &Graph) -> Vec<HostTensor> {
 
 fn check(body: &str) {
     let graph = text::parse("test", body).unwrap();
-    let last = transform::channels_last(&graph);
+    let last = transform::channels_last(&graph).unwrap();
     graph::verify(&last).unwrap();
     assert_ne!(text::print(&last), text::print(&graph));
     let inputs = inputs(&graph);

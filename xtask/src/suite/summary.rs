@@ -94,7 +94,7 @@ impl Summary {
             v
         };
         let cases: Vec<Value> = self.done.iter().map(case).collect();
-        json!({ "options": flags.words(), "failed": self.failures(), "seconds": self.took.as_secs_f64(), "cases": cases })
+        json!({ "options": flags.without("out").words(), "failed": self.failures(), "seconds": self.took.as_secs_f64(), "cases": cases })
     }
 
     /// Writes every case to a file.

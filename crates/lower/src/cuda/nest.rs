@@ -48,10 +48,11 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     let mut planned = schedule(&flat, unit.block.as_ref(), shared);
     if planned.cluster > 1 && shared.settings.numerics == Numerics::Wide {
         let mut once = flat.clone();
-        let found = moments(&mut once, partials);
-        let streamed = schedule(&once, unit.block.as_ref(), shared);
-        if found && streamed.depth > 1 {
-            (flat, planned) = (once, streamed);
+        if moments(&mut once, partials) {
+            let streamed = schedule(&once, unit.block.as_ref(), shared);
+            if streamed.depth > 1 {
+                (flat, planned) = (once, streamed);
+            }
         }
     }
     let flat = &flat;
@@ -375,9 +376,12 @@ impl Nest<'_, '_> {
         self.meetings.len() - 1
     }
 
-    /// Sends a state to a meeting of a cluster: in a stream, one for each block.
+    /// Sends a state to a meeting of a block or cluster: in a stream of clusters, one for each block.
     pub(super) fn send(&self, m: usize, state: &str) -> String {
         let (cluster, threads, (place, states)) = (self.s.cluster, self.s.threads(), self.place_of_meeting(m));
+        if cluster == 1 {
+            return format!("to_group({state}, m{m}{states});");
+        }
         if self.s.depth == 1 {
             return format!("warps_to_cluster<{cluster}, {threads}>({state}, m{m}{states}, b{m}{place});");
         }
@@ -385,8 +389,11 @@ impl Nest<'_, '_> {
         format!("to_cluster<{cluster}, {threads}>({state}, s{m}{place} * {warps}, m{m}{states}, b{m}{place}, turn);")
     }
 
-    /// The merged state of a meeting of a cluster.
+    /// The merged state of a meeting of a block or cluster.
     pub(super) fn received(&self, m: usize) -> String {
+        if self.s.cluster == 1 {
+            return format!("from_group<{}, {}>(m{m}{})", self.s.group, self.s.threads(), self.place_of_meeting(m).1);
+        }
         let (sent, parity, (place, states)) = (self.meetings[m].states, self.parity(), self.place_of_meeting(m));
         format!("from_cluster<{sent}>(m{m}{states}, b{m}{place}, {parity})")
     }
@@ -415,7 +422,7 @@ impl Nest<'_, '_> {
     }
 
     /// Where a meeting is within its places: as a number of places, and of states.
-    pub(super) fn place_of_meeting(&self, m: usize) -> (String, String) {
+    fn place_of_meeting(&self, m: usize) -> (String, String) {
         let Meeting { states, lanes, .. } = self.meetings[m];
         let place = match (self.turns(), lanes) {
             (1, false) => return (String::new(), String::new()),

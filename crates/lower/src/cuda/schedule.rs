@@ -79,7 +79,7 @@ pub(crate) struct Schedule {
     pub(crate) unroll: i64,
     /// Loops over inner points are unrolled.
     pub(crate) unrolled: bool,
-    /// Rows of which a block holds its part at once: more than one where clusters take row after row.
+    /// Rows of which a block holds its part at once: more than one where blocks or clusters take row after row.
     pub(crate) depth: i64,
     /// Where loads that several stages read wait.
     pub(crate) hold: Hold,
@@ -302,8 +302,9 @@ impl<'a> Shape<'a> {
 
     /// Whether each step of a walk is a row.
     fn takes_whole_rows(&self) -> bool {
-        self.block.is_some_and(|b| b.length > 1 && !self.flat.inner.has(b.axis) && self.vector != Some(b.axis))
-            && self.block.is_some_and(|b| b.within.iter().all(|&a| self.flat.extents[a] == 1))
+        let is_row = |b: &Block| !self.flat.inner.has(b.axis) && self.vector != Some(b.axis);
+        let alone = |b: &Block| b.within.iter().all(|&a| self.flat.extents[a] == 1);
+        self.block.is_some_and(|b| b.length > 1 && is_row(b) && alone(b))
     }
 
     /// Threads that share a row.

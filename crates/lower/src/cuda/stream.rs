@@ -14,7 +14,7 @@ use super::schedule::SHARED_BY_STREAM;
 pub(super) struct Rows {
     /// Axes into which a row's number splits.
     pub(super) axes: Vec<usize>,
-    /// Number of a cluster's first row, distance to its next one, and how many there are in all, as text.
+    /// Number of the first row of a block or cluster, distance to its next one, and how many there are in all, as text.
     pub(super) first: String,
     pub(super) stride: String,
     pub(super) total: String,
@@ -27,7 +27,7 @@ pub(super) struct Refill {
     total: String,
 }
 
-/// States of one or two reductions that were sent to the whole cluster, and the meeting that they were sent to.
+/// States of one or two reductions that were sent to the whole block or cluster, and the meeting that they were sent to.
 struct Sent {
     reductions: Vec<ValueId>,
     meeting: usize,
@@ -109,12 +109,7 @@ impl Nest<'_, '_> {
             for some in own.chunks(2) {
                 let (name, ty) = self.joined(some)?;
                 let meeting = self.meeting(&ty, false);
-                let send = if self.s.cluster > 1 {
-                    self.send(meeting, &name)
-                } else {
-                    format!("to_group({name}, m{meeting}{});", self.place_of_meeting(meeting).1)
-                };
-                self.p.line(&send);
+                self.p.line(&self.send(meeting, &name));
                 sent.push(Sent { reductions: some.to_vec(), meeting });
             }
         }
@@ -129,14 +124,9 @@ impl Nest<'_, '_> {
                 let ty = self.p.state_type(v)?;
                 self.p.declare_state(&format!("y{v}"), &ty, &[]);
             }
-            let (name, ty) = self.joined(reductions)?;
-            let receive = if self.s.cluster > 1 {
-                self.received(*meeting)
-            } else {
-                let threads = self.s.threads();
-                format!("from_group<{threads}, {threads}, {ty}>(m{meeting}{})", self.place_of_meeting(*meeting).1)
-            };
-            let _ = writeln!(self.p.out, "{name} = {receive};");
+            let (name, _) = self.joined(reductions)?;
+            let received = self.received(*meeting);
+            let _ = writeln!(self.p.out, "{name} = {received};");
             self.parted(reductions);
             for &v in reductions {
                 self.p.results(v, &format!("y{v}"), false)?;

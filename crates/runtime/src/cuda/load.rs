@@ -63,11 +63,9 @@ impl Libraries {
         self.convolutions.get_or_init(|| convolutions(&self.places, &[self.nvrtc.number().0]))
     }
 
-    /// All of them, those included that only some programs need.
+    /// Those that compute, the library of convolutions included.
     pub(super) fn describe(&self) -> Vec<LibraryInfo> {
-        let mut all: Vec<LibraryInfo> = self.found.iter().chain([&self.convolutions().1]).cloned().collect();
-        all.push(collectives(&self.places, self.nvrtc.number().0));
-        all
+        self.found.iter().chain([&self.convolutions().1]).cloned().collect()
     }
 }
 
@@ -93,16 +91,17 @@ pub(crate) fn libraries(config: &CudaConfig) -> Result<Arc<Libraries>> {
 
 /// The libraries as this process loaded them, or as they would be found now, without opening a GPU.
 pub(super) fn describe(config: &CudaConfig) -> Vec<LibraryInfo> {
-    match libraries(config) {
-        Ok(libraries) => libraries.describe(),
+    let places = places(config);
+    let (mut all, major) = match libraries(config) {
+        Ok(libraries) => (libraries.describe(), libraries.nvrtc.number().0),
         Err(_) => {
-            let places = places(config);
             let Attempt { majors, mut found, .. } = Attempt::new(&places);
             found.push(convolutions(&places, &majors).1);
-            found.push(collectives(&places, majors.first().copied().unwrap_or(MAJORS[0])));
-            found
+            (found, majors.first().copied().unwrap_or(MAJORS[0]))
         }
-    }
+    };
+    all.push(collectives(&places, major));
+    all
 }
 
 /// cuDNN for one of these major versions of CUDA: whole, or its part for graphs alone.

@@ -88,7 +88,7 @@ impl<'a> ReadStream<'a> {
         let param = |name: &str, access, elements| Param { name: name.into(), dtype: DType::U32, access, elements };
         let launch = Launch {
             entry: "fl_read".into(),
-            grid: 4 * gpu.info().multiprocessors,
+            grid: 4 * gpu.context().about.multiprocessors,
             threads: 512,
             shared: 0,
             cluster: 1,

@@ -1,10 +1,10 @@
 //! NVIDIA GPUs. Nothing of CUDA is needed to build; its libraries are looked for when the first GPU is opened.
 //!
-//! `places` and `load` find the libraries, of which `driver`, `nvrtc`, `blas`, `cudnn` and `nccl` are the functions; a `context` is a GPU
-//! with one stream; `module` makes kernels of sources and `prepare` launches of kernels; `product` maps products to cuBLASLt's
-//! terms, `multiply` runs them by one of `algorithms`; `convolution` maps convolutions to cuDNN's terms, `graph` to its
-//! graphs, of `backend`'s descriptors, `convolve` runs them by one of `engines`; `choices` says by which, and `probe` which engines keep a NaN within its
-//! `reach`; `launches` knows what failed; `record` repeats launches as one.
+//! `places` and `load` find the libraries, of which `driver`, `nvrtc`, `blas`, `cudnn` and `nccl` are the functions; a `context` is
+//! a GPU with one stream; `module` makes kernels of sources and `prepare` launches of kernels; `product` maps products to
+//! cuBLASLt's terms, `multiply` runs them by one of `algorithms`; `convolution` maps convolutions to cuDNN's terms, `graph` to its
+//! graphs, of `backend`'s descriptors, `convolve` runs them by one of `engines`; `choices` says by which, and `probe` which engines
+//! keep a NaN within its `reach`; `launches` knows what failed; `record` repeats launches as one.
 
 mod algorithms;
 mod backend;

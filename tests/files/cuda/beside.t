@@ -143,6 +143,7 @@ store<float, V>(p7, (a0), packed<float>(v15));
 }
 struct k_mul_add_sqrt_div_and_1_words { u64 w[40]; };
 extern "C" __global__ void __launch_bounds__(256) k_mul_add_sqrt_div_and_1(const __grid_constant__ k_mul_add_sqrt_div_and_1_words words) {
+earlier_kernels_done();
 const u64* all = words.w; u64* fault = (u64*)all[39];
 int low = 0, high = 3;
 while (high - low > 1) {

@@ -11,6 +11,7 @@ k0_cast_f32_sum
   p1: %2 f32[1024] Write
 struct k_cast_f32_sum_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(1024) k_cast_f32_sum(const __grid_constant__ k_cast_f32_sum_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 bf16* p0 = (bf16*)w[0];
 float* p1 = (float*)w[1];

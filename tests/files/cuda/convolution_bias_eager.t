@@ -27,6 +27,7 @@ k1_add_max
   p2: %13 f16[802816] Write
 struct k_add_max_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(256) k_add_max(const __grid_constant__ k_add_max_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];

@@ -26,6 +26,7 @@ k0_copy
   p1: %2 f16[401408] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];
@@ -57,6 +58,7 @@ k1_copy
   p1: %14 f16[36864] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];
@@ -87,6 +89,7 @@ k3_copy
   p1: %34 f16[36864] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];
@@ -117,6 +120,7 @@ k5_add
   p2: %37 f16[401408] Write
 struct k_add_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(256) k_add(const __grid_constant__ k_add_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];

@@ -14,6 +14,7 @@ k0_copy
   p1: %2 f16[802816] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];
@@ -45,6 +46,7 @@ k1_copy
   p1: %13 f16[18432] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];
@@ -74,6 +76,7 @@ k3_copy
   p1: %17 f16[1605632] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];

@@ -21,6 +21,7 @@ k1_tanh
   p1: %7 f16[401408] Write
 struct k_tanh_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_tanh(const __grid_constant__ k_tanh_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];

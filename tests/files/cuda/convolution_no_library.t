@@ -14,6 +14,7 @@ k0_contract
   p2: %5 f16[288] Write
 struct k_contract_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(32) k_contract(const __grid_constant__ k_contract_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];

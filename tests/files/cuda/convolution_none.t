@@ -32,6 +32,7 @@ k0_contract
   p2: %8 f32[216] Write
 struct k_contract_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(32) k_contract(const __grid_constant__ k_contract_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];
@@ -74,6 +75,7 @@ k1_contract
   p2: %12 f64[216] Write
 struct k_contract_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(32) k_contract(const __grid_constant__ k_contract_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 double* p0 = (double*)w[0];
 double* p1 = (double*)w[1];
@@ -116,6 +118,7 @@ k2_contract
   p2: %17 f32[216] Write
 struct k_contract_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(32) k_contract(const __grid_constant__ k_contract_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];
@@ -158,6 +161,7 @@ k3_contract
   p2: %19 f32[216] Write
 struct k_contract_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(32) k_contract(const __grid_constant__ k_contract_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];

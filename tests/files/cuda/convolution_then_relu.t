@@ -17,6 +17,7 @@ k0_contract_max
   p3: product3 f32[401408] ReadWrite
 struct k_contract_max_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_contract_max(const __grid_constant__ k_contract_max_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p3 = (float*)w[0];
 float* p2 = (float*)w[1];

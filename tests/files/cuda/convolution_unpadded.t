@@ -12,6 +12,7 @@ k0_copy
   p1: %2 bf16[75776] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 bf16* p0 = (bf16*)w[0];
 bf16* p1 = (bf16*)w[1];
@@ -43,6 +44,7 @@ k1_copy
   p1: %10 bf16[5760] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 bf16* p0 = (bf16*)w[0];
 bf16* p1 = (bf16*)w[1];
@@ -73,6 +75,7 @@ k3_copy
   p1: %13 bf16[32256] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 bf16* p0 = (bf16*)w[0];
 bf16* p1 = (bf16*)w[1];

@@ -46,6 +46,7 @@ store<f16, V>(p1, (a0 * n5 + a2 * n6 + a1), packed<f16>(v0));
 }
 struct k_copy_words { u64 w[27]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
+earlier_kernels_done();
 const u64* all = words.w; u64* fault = (u64*)all[26];
 int low = 0, high = 2;
 while (high - low > 1) {
@@ -69,6 +70,7 @@ k2_copy
   p1: %16 f16[18432] Write
 struct k_copy_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_copy(const __grid_constant__ k_copy_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 f16* p0 = (f16*)w[0];
 f16* p1 = (f16*)w[1];

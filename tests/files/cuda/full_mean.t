@@ -13,6 +13,7 @@ k0_sum_mul
   p2: partial2 f32[1024] ReadWrite
 struct k_sum_mul_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_sum_mul(const __grid_constant__ k_sum_mul_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p2 = (float*)w[1];
@@ -41,6 +42,7 @@ p2[(a2)] = Down<float>::of(y1.a);
 }
 struct k_sum_mul_finish_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(64) k_sum_mul_finish(const __grid_constant__ k_sum_mul_finish_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p2 = (float*)w[0];
 float* p1 = (float*)w[1];

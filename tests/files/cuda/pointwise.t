@@ -24,6 +24,7 @@ k0_cast_f32_mul_add_select_and_1
   p4: %15 f16[524288] Write
 struct k_cast_f32_mul_add_select_and_1_words { u64 w[6]; };
 extern "C" __global__ void __launch_bounds__(256) k_cast_f32_mul_add_select_and_1(const __grid_constant__ k_cast_f32_mul_add_select_and_1_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[5]; const u32 block = blockIdx.x;
 b8* p0 = (b8*)w[0];
 float* p1 = (float*)w[1];

@@ -13,6 +13,7 @@ k0_exp_cast_bf16_neg
   p1: %4 bf16[4096] Write
 struct k_exp_cast_bf16_neg_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_exp_cast_bf16_neg(const __grid_constant__ k_exp_cast_bf16_neg_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 bf16* p1 = (bf16*)w[1];

@@ -12,6 +12,7 @@ k0_tanh_mul
   p2: %3 f32[1013] Write
 struct k_tanh_mul_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(256) k_tanh_mul(const __grid_constant__ k_tanh_mul_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];

@@ -11,6 +11,7 @@ k0_add
   p2: %2 f32[67108864] Write
 struct k_add_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(256) k_add(const __grid_constant__ k_add_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];

@@ -17,6 +17,7 @@ k0_contract_add
   p4: product4 f32[524288] ReadWrite
 struct k_contract_add_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(256) k_contract_add(const __grid_constant__ k_contract_add_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 float* p4 = (float*)w[0];
 float* p2 = (float*)w[1];

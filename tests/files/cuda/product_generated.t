@@ -11,6 +11,7 @@ k0_contract
   p2: %2 i32[8192] Write
 struct k_contract_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(512) k_contract(const __grid_constant__ k_contract_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 int* p0 = (int*)w[0];
 int* p1 = (int*)w[1];

@@ -13,6 +13,7 @@ k0_argmax
   p2: %3 i64[512] Write
 struct k_argmax_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(128) k_argmax(const __grid_constant__ k_argmax_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];

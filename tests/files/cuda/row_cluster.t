@@ -21,6 +21,7 @@ k0_cast_f32_max_sub_exp_and_3
   p1: %11 bf16[4194304] Write
 struct k_cast_f32_max_sub_exp_and_3_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_cast_f32_max_sub_exp_and_3(const __grid_constant__ k_cast_f32_max_sub_exp_and_3_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 bf16* p0 = (bf16*)w[0];
 bf16* p1 = (bf16*)w[1];

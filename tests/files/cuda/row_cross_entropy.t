@@ -44,6 +44,7 @@ k0_cross_entropy
   p4: partial4 f32[64] ReadWrite
 struct k_cross_entropy_words { u64 w[5]; };
 extern "C" __global__ void __launch_bounds__(256) k_cross_entropy(const __grid_constant__ k_cross_entropy_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[4]; const u32 block = blockIdx.x;
 bf16* p1 = (bf16*)w[0];
 i64* p0 = (i64*)w[1];
@@ -121,6 +122,7 @@ p4[(a2)] = Down<float>::of(y14.a);
 }
 struct k_cross_entropy_finish_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(32) k_cross_entropy_finish(const __grid_constant__ k_cross_entropy_finish_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p4 = (float*)w[0];
 float* p2 = (float*)w[1];

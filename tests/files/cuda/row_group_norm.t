@@ -17,6 +17,7 @@ k0_add_sum_sub
   p2: %8 f32[2097152] Write
 struct k_add_sum_sub_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(256) k_add_sum_sub(const __grid_constant__ k_add_sum_sub_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];

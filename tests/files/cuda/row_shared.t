@@ -49,6 +49,7 @@ k0_add_layer_norm
   p5: %33 bf16[1048576] Write
 struct k_add_layer_norm_words { u64 w[7]; };
 extern "C" __global__ void __launch_bounds__(512) k_add_layer_norm(const __grid_constant__ k_add_layer_norm_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[6]; const u32 block = blockIdx.x;
 bf16* p0 = (bf16*)w[0];
 bf16* p1 = (bf16*)w[1];

@@ -18,6 +18,7 @@ k0_max_sub_exp_sum_and_1
   p1: %9 f32[262144] Write
 struct k_max_sub_exp_sum_and_1_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(128) k_max_sub_exp_sum_and_1(const __grid_constant__ k_max_sub_exp_sum_and_1_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];

@@ -46,6 +46,7 @@ k0_cast_f32_sum_mul_sub_and_3
   p3: %31 bf16[17301504] Write
 struct k_cast_f32_sum_mul_sub_and_3_words { u64 w[5]; };
 extern "C" __global__ void __launch_bounds__(512) k_cast_f32_sum_mul_sub_and_3(const __grid_constant__ k_cast_f32_sum_mul_sub_and_3_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[4]; const u32 block = blockIdx.x;
 bf16* p1 = (bf16*)w[0];
 bf16* p2 = (bf16*)w[1];
@@ -82,13 +83,16 @@ const int turn = n, here = ring; int q = row;
 int a0 = q;
 Welford<float> y2;
 y2 = Welford<float>::none();
+Shifted<float> d2;
+d2 = Shifted<float>::none();
 UNROLL for (int i = 0; i < 8; ++i) { const int k = g + i * 1024; {
 int a1 = k * V;
 const Vec<bf16, V> r0 = *slot<bf16, V>(0 + (here) * 65536, i * 512 + (int)threadIdx.x);
 float v0[V]; unpack(v0, r0);
 float v1[V]; LANES(j) v1[j] = (float)v0[j];
-add_all<V>(y2, v1);
+add_all<V>(d2, v1);
 } }
+y2 = d2.state();
 to_cluster<2, 512>(y2, s0 + (turn & 3) * 16, m0 + (turn & 3) * 2, b0 + (turn & 3), turn);
 }
 if (n > 0) {

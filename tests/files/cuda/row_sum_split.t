@@ -11,6 +11,7 @@ k0_sum
   p2: partial2 f32[1056] ReadWrite
 struct k_sum_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(256) k_sum(const __grid_constant__ k_sum_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p2 = (float*)w[1];
@@ -40,6 +41,7 @@ p2[(a0 + a2 * 16)] = Down<float>::of(y1.a);
 }
 struct k_sum_finish_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(1024) k_sum_finish(const __grid_constant__ k_sum_finish_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p2 = (float*)w[0];
 float* p1 = (float*)w[1];

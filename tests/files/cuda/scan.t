@@ -10,6 +10,7 @@ k0_scan_sum
   p1: %1 f32[524288] Write
 struct k_scan_sum_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(512) k_scan_sum(const __grid_constant__ k_scan_sum_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];

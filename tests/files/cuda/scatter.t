@@ -13,6 +13,7 @@ k0_index_add
   p2: %5 f32[64000] ReadWrite
 struct k_index_add_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(64) k_index_add(const __grid_constant__ k_index_add_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 i64* p0 = (i64*)w[0];
 float* p1 = (float*)w[1];

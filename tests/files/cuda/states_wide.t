@@ -15,6 +15,7 @@ k0_welford_add
   p2: %6 f64[4096] Write
 struct k_welford_add_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(256) k_welford_add(const __grid_constant__ k_welford_add_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 double* p0 = (double*)w[0];
 double* p1 = (double*)w[1];

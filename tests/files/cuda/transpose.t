@@ -12,6 +12,7 @@ k0_add
   p2: %3 bf16[524288] Write
 struct k_add_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(256) k_add(const __grid_constant__ k_add_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 bf16* p1 = (bf16*)w[0];
 bf16* p0 = (bf16*)w[1];

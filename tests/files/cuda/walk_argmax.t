@@ -18,6 +18,7 @@ k0_sum_mul_argmax
   p4: partial4 i64[196608] ReadWrite
 struct k_sum_mul_argmax_words { u64 w[5]; };
 extern "C" __global__ void __launch_bounds__(256) k_sum_mul_argmax(const __grid_constant__ k_sum_mul_argmax_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[4]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];
@@ -82,6 +83,7 @@ LANES(j) if (r == 0) p4[((a1 + j) + a2 * 768)] = Down<i64>::of(y4[i][j].b);
 }
 struct k_sum_mul_argmax_finish_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(1024) k_sum_mul_argmax_finish(const __grid_constant__ k_sum_mul_argmax_finish_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 float* p3 = (float*)w[0];
 i64* p4 = (i64*)w[1];

@@ -31,6 +31,7 @@ k0_mul_sum_sub
   p8: partial8 f32[196608] ReadWrite
 struct k_mul_sum_sub_words { u64 w[8]; };
 extern "C" __global__ void __launch_bounds__(256) k_mul_sum_sub(const __grid_constant__ k_mul_sum_sub_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[7]; const u32 block = blockIdx.x;
 float* p2 = (float*)w[0];
 float* p0 = (float*)w[1];
@@ -135,6 +136,7 @@ LANES(j) if (r == 0) p8[((a1 + j) + a2 * 768)] = Down<float>::of(y13[i][j].a);
 }
 struct k_mul_sum_sub_finish_words { u64 w[5]; };
 extern "C" __global__ void __launch_bounds__(1024) k_mul_sum_sub_finish(const __grid_constant__ k_mul_sum_sub_finish_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[4]; const u32 block = blockIdx.x;
 float* p7 = (float*)w[0];
 float* p8 = (float*)w[1];

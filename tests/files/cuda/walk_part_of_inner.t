@@ -17,6 +17,7 @@ k0_mul_sum
   p4: partial4 f32[6960] ReadWrite
 struct k_mul_sum_words { u64 w[5]; };
 extern "C" __global__ void __launch_bounds__(256) k_mul_sum(const __grid_constant__ k_mul_sum_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[4]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];
@@ -86,6 +87,7 @@ LANES(j) if (r == 0) p4[(a1 * 40 + (a2 + j) + a3 * 240)] = Down<float>::of(y4[i]
 }
 struct k_mul_sum_finish_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(1024) k_mul_sum_finish(const __grid_constant__ k_mul_sum_finish_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p4 = (float*)w[0];
 float* p3 = (float*)w[1];

@@ -32,6 +32,7 @@ k0_mul_sum_sub
   p8: partial8 f32[2097152] ReadWrite
 struct k_mul_sum_sub_words { u64 w[8]; };
 extern "C" __global__ void __launch_bounds__(512) k_mul_sum_sub(const __grid_constant__ k_mul_sum_sub_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[7]; const u32 block = blockIdx.x;
 float* p0 = (float*)w[0];
 float* p3 = (float*)w[1];
@@ -111,6 +112,7 @@ LANES(j) p8[((a1 + j) + a2 * 16384)] = Down<float>::of(y13[i][j].a);
 }
 struct k_mul_sum_sub_finish_words { u64 w[5]; };
 extern "C" __global__ void __launch_bounds__(1024) k_mul_sum_sub_finish(const __grid_constant__ k_mul_sum_sub_finish_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[4]; const u32 block = blockIdx.x;
 float* p7 = (float*)w[0];
 float* p8 = (float*)w[1];

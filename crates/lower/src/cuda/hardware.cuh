@@ -56,6 +56,13 @@ template<int G, int T> DEV void wait() {
 // The first warp of a block of T waits for the others, which do not wait: once per turn, of which four may be open.
 template<int T> DEV void warp_arrives(int turn) { asm volatile("bar.arrive %0, %1;" :: "r"(1 + (turn & 3)), "n"(T) : "memory"); }
 template<int T> DEV void warps_arrived(int turn) { asm volatile("bar.sync %0, %1;" :: "r"(1 + (turn & 3)), "n"(T) : "memory"); }
+// A kernel may be launched while earlier ones of its stream run, and waits for them here, in every thread that reads or writes memory;
+// from now on the next one may do so.
+DEV void earlier_kernels_done() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
 // Tells other blocks of meetings that have begun, of nothing else in memory.
 DEV void cluster_arrive() {
     asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.relaxed.aligned;" ::: "memory");

@@ -183,6 +183,7 @@ fn launch(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
         text,
         "struct {entry}_words {{ u64 w[{}]; }};\n\
          extern \"C\" __global__ void __launch_bounds__({threads}) {entry}(const __grid_constant__ {entry}_words words) {{\n\
+         earlier_kernels_done();\n\
          const u64* w = words.w; u64* fault = (u64*)w[{words}]; const u32 block = blockIdx.x;\n{body}}}",
         words + 1
     );
@@ -229,6 +230,7 @@ fn beside(entry: &str, bodies: Vec<Body>, text: &mut String) -> Result<Launch> {
         text,
         "struct {entry}_words {{ u64 w[{}]; }};\n\
          extern \"C\" __global__ void __launch_bounds__({threads}) {entry}(const __grid_constant__ {entry}_words words) {{\n\
+         earlier_kernels_done();\n\
          const u64* all = words.w; u64* fault = (u64*)all[{total}];\n\
          int low = 0, high = {count};\n\
          while (high - low > 1) {{\n\

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use base::{HashMap, Numerics, Result};
 use kernel::{AxisSet, ValueId};
+use scalar::Combiner;
 
 use super::hold::{Hold, plain_loads};
 use super::online::{moments, online};
@@ -49,10 +50,8 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     if planned.cluster > 1 && shared.settings.numerics == Numerics::Wide {
         let mut once = flat.clone();
         if moments(&mut once, partials) {
-            let streamed = schedule(&once, unit.block.as_ref(), shared);
-            if streamed.depth > 1 {
-                (flat, planned) = (once, streamed);
-            }
+            planned = schedule(&once, unit.block.as_ref(), shared);
+            flat = once;
         }
     }
     let flat = &flat;
@@ -569,6 +568,10 @@ impl Nest<'_, '_> {
         }
         let before = self.p.have.clone();
         self.p.has_lanes = self.lanes_in(set);
+        let shifted: Vec<ValueId> = own.iter().copied().filter(|&v| self.is_shifted(v, set)).collect();
+        for &v in &shifted {
+            self.p.declare_state(&format!("d{v}"), &self.p.state_type(v)?.replace("Welford", "Shifted"), &[]);
+        }
         if !scans.is_empty() {
             self.scan_loop(set, &scans, roots)?;
         } else {
@@ -582,6 +585,9 @@ impl Nest<'_, '_> {
             self.p.end_rests();
             self.refill()?;
             self.p.line("} }");
+        }
+        for v in shifted {
+            let _ = writeln!(self.p.out, "y{v} = d{v}.state();");
         }
         self.p.have = before;
         self.p.has_lanes = self.lanes_in(AxisSet::default());
@@ -646,6 +652,10 @@ impl Nest<'_, '_> {
         let names = match &flat.value(v).def {
             FlatDef::Reduce { src, index, .. } => {
                 let names = src.iter().chain(index.iter()).map(|&s| self.p.value(s)).collect::<Result<Vec<_>>>()?;
+                if self.is_shifted(v, set) {
+                    let _ = writeln!(self.p.out, "add_all<V>(d{v}, {});", names[0].text);
+                    return Ok(());
+                }
                 if names.len() == 1 && names[0].lanes && over_lanes {
                     let _ = writeln!(self.p.out, "{guard}add_all<V>({state}, {});", names[0].text);
                     return Ok(());
@@ -675,6 +685,14 @@ impl Nest<'_, '_> {
         let operands: Vec<String> = names.iter().map(super::print::Name::at).collect();
         let _ = writeln!(self.p.out, "{guard}{each}{state}.add({});", operands.join(", "));
         Ok(())
+    }
+
+    /// Whether a thread's own elements of a row's moments are summed as differences to a pivot.
+    fn is_shifted(&self, v: ValueId, set: AxisSet) -> bool {
+        let FlatDef::Reduce { combiner: Combiner::Welford, src, .. } = &self.flat.value(v).def else { return false };
+        let varies = self.s.vector.is_some_and(|a| self.flat.value(src[0]).free.has(a));
+        let partial = self.partials.iter().any(|p| p.value == v);
+        !partial && varies && !self.state_lanes(v) && self.vector_reduced(v, set)
     }
 
     /// Whether the lanes of the loop are elements of one result.

@@ -310,13 +310,31 @@ template<int V, class T> DEV void add_all(Softmax<T>& s, const T (&x)[V]) {
     s.b = s.b * s_exp(s.a - z) + y[0];
     s.a = m;
 }
-template<int V, class T> DEV void add_all(Welford<T>& s, const T (&x)[V]) {
-    Welford<T> o;
-    T sum = 0;
-    LANES(j) sum += x[j];
-    o.a = sum * (T)(1.0 / V); o.b = 0; o.c = V;
-    LANES(j) { T d = x[j] - o.a; o.b += d * d; }
-    s.merge(o);
+// What one thread adds to a Welford state: differences to the mean of its first vector, and their squares. Over MOST vectors the sum of
+// squares exceeds that of the differences to the mean at most 1 + MOST times, so that little cancels.
+template<class T> struct Shifted { T pivot, sum, squares, count; Welford<T> earlier;
+    static constexpr int MOST = 8;
+    static DEV Shifted none() { Shifted s; s.pivot = s.sum = s.squares = s.count = 0; s.earlier = Welford<T>::none(); return s; }
+    DEV Welford<T> state() const {
+        if (count == 0) return earlier;
+        Welford<T> o;
+        T by = s_div(sum, count), squared = squares - sum * by;
+        o.a = pivot + by; o.b = squared < 0 ? (T)0 : squared; o.c = count;
+        if (earlier.c == 0) return o;
+        Welford<T> s = earlier;
+        s.merge(o);
+        return s;
+    } };
+template<int V, class T> DEV void add_all(Shifted<T>& s, const T (&x)[V]) {
+    if (s.count == V * Shifted<T>::MOST) { Welford<T> earlier = s.state(); s = Shifted<T>::none(); s.earlier = earlier; }
+    if (s.count == 0) {
+        T y[V];
+        LANES(j) y[j] = x[j];
+        UNROLL for (int step = V / 2; step > 0; step /= 2) UNROLL for (int j = 0; j < step; ++j) y[j] += y[j + step];
+        s.pivot = y[0] * (T)(1.0 / V);
+    }
+    LANES(j) { T d = x[j] - s.pivot; s.sum += d; s.squares += d * d; }
+    s.count += V;
 }
 
 // Two states that are merged at once.
@@ -329,6 +347,13 @@ template<class S> DEV S shuffled(const S& s, int mask) {
     S r;
     UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
         reinterpret_cast<u32*>(&r)[i] = __shfl_xor_sync(0xffffffffu, reinterpret_cast<const u32*>(&s)[i], mask);
+    return r;
+}
+// The state of a lane of the warp.
+template<class S> DEV S of_lane(const S& s, int lane) {
+    S r;
+    UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
+        reinterpret_cast<u32*>(&r)[i] = __shfl_sync(0xffffffffu, reinterpret_cast<const u32*>(&s)[i], lane);
     return r;
 }
 // Whether two states merge to the same in either order, to the last bit.
@@ -354,6 +379,16 @@ template<int G, class T> DEV Softmax<T> across_warp(Softmax<T> s) {
     s.a = m;
     return s;
 }
+// The mean first, as the first state's and the differences to it, then the squared differences to it.
+template<int G, class T> DEV Welford<T> across_warp(Welford<T> s) {
+    auto all = [](T x) { UNROLL for (int i = 1; i < G; i *= 2) x += shuffled(x, i); return x; };
+    if constexpr (G > 1) {
+        T n = all(s.c), first = of_lane(s.a, threadIdx.x % 32 / G * G), by = all(s.c * (s.a - first));
+        T mean = n == 0 ? (T)0 : first + s_div(by, n), d = s.a - mean;
+        s.b = all(s.b + s.c * (d * d)); s.a = mean; s.c = n;
+    }
+    return s;
+}
 // Groups of G adjacent threads, of T; a state per warp of the block meets in `shared`, which nothing else may use before the
 // threads have waited for each other once more.
 template<class S> DEV void to_group(S s, S* shared) {
@@ -365,11 +400,7 @@ template<int G, int T, class S> DEV S from_group(S* shared) {
     wait<G, T>();
     int lane = threadIdx.x % 32;
     S t = lane < W ? shared[threadIdx.x / G * W + lane] : S::none();
-    t = across_warp<W>(t);
-    S r;
-    UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
-        reinterpret_cast<u32*>(&r)[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&t)[i], 0);
-    return r;
+    return of_lane(across_warp<W>(t), 0);
 }
 template<int G, int T, class S> DEV S across(S s, S* shared) {
     to_group(s, shared);
@@ -394,8 +425,7 @@ template<int G, int T, int V, class S> DEV void across_all(S (&y)[V], S* shared)
         if (warp < W) s.merge(shared[(threadIdx.x / G * W + warp) * V + lane / EACH]);
     }
     s = across_warp<EACH>(s);
-    LANES(j) UNROLL for (int i = 0; i < (int)(sizeof(S) / 4); ++i)
-        reinterpret_cast<u32*>(&y[j])[i] = __shfl_sync(0xffffffffu, reinterpret_cast<u32*>(&s)[i], j * EACH);
+    LANES(j) y[j] = of_lane(s, j * EACH);
 }
 // Sends a warp's state to the same place in every block of a cluster of C.
 template<int C, class S> DEV void send_all(const S& s, S* place, u64* meeting) {

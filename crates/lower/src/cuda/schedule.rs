@@ -234,7 +234,8 @@ impl<'a> Shape<'a> {
         let has_scan = flat.values.iter().any(|v| matches!(v.def, FlatDef::Scan { .. }));
         let kept = partials.iter().filter(|p| !flat.live(flat.value(p.value).free.and(flat.inner)).is_empty());
         let kept = kept.map(|p| p.states.len() as i64 * lanes).sum();
-        let row = Row { bytes: held_bytes(&order, &plan, vector, lanes, dtypes).filter(|_| shared.alone), chunks };
+        let moves = |v: &FlatValue| block.is_none_or(|b| v.free.iter().any(|a| b.walks(a)));
+        let row = Row { bytes: held_bytes(&order, &plan, vector, lanes, dtypes, &moves).filter(|_| shared.alone), chunks };
         Shape { flat, block, plan, vector, lanes, chunks, points, has_scan, kept, dtypes, clusters, row }
     }
 
@@ -428,9 +429,16 @@ pub(super) fn most_ahead(threads: i64, clusters: bool) -> i64 {
 }
 
 /// Bytes that the loads which several stages read take per chunk, if shared memory can hold them.
-fn held_bytes(order: &Stages<'_>, plan: &Plan, vector: Option<usize>, lanes: i64, dtypes: &[DType]) -> Option<i64> {
+fn held_bytes(
+    order: &Stages<'_>,
+    plan: &Plan,
+    vector: Option<usize>,
+    lanes: i64,
+    dtypes: &[DType],
+    moves: &dyn Fn(&FlatValue) -> bool,
+) -> Option<i64> {
     let again = read_again(order, plan);
-    let bytes = again.iter().map(|&v| copied_bytes(order.flat, v, vector, lanes, dtypes)).sum::<Option<i64>>()?;
+    let bytes = again.iter().filter(|&&v| moves(order.flat.value(v))).map(|&v| copied_bytes(order.flat, v, vector, lanes, dtypes)).sum::<Option<i64>>()?;
     (bytes > 0).then_some(bytes)
 }
 
@@ -454,7 +462,7 @@ impl Grid<'_> {
         let inner = flat.live(flat.inner);
         let order = Stages::new(flat, &[]);
         let is_row = self.clusters && vector.is_some_and(|v| inner.has(v));
-        let bytes = held_bytes(&order, &order.plan(), vector, lanes, self.dtypes).filter(|_| is_row);
+        let bytes = held_bytes(&order, &order.plan(), vector, lanes, self.dtypes, &|_| true).filter(|_| is_row);
         Row { bytes, chunks: flat.points(inner) / lanes }.shares(true).is_some_and(|(cluster, _)| cluster > 1)
     }
 }

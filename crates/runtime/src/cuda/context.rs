@@ -228,6 +228,11 @@ impl Context {
         self.synchronize()
     }
 
+    /// Whether generated kernels wait for earlier kernels of the stream themselves, also in recordings.
+    pub(crate) fn kernels_wait(&self) -> bool {
+        self.about.capability >= (9, 0) && self.libraries.driver.version() >= (12, 3)
+    }
+
     /// Copies within the GPU, in stream order; the ranges do not overlap.
     pub(crate) fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<()> {
         let driver = self.enter()?;

@@ -73,6 +73,10 @@ pub(crate) struct LaunchAttribute {
 const _: () = assert!(size_of::<LaunchAttribute>() == 72 && size_of::<LaunchConfig>() == 56);
 
 impl LaunchAttribute {
+    /// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`: the kernel waits itself for earlier ones of the stream.
+    pub(crate) fn programmatic() -> LaunchAttribute {
+        LaunchAttribute { id: 6, pad: 0, value: [1, 0, 0, 0, 0, 0, 0, 0] }
+    }
     /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`: three extents of 32 bits.
     pub(crate) fn cluster(blocks: u32) -> LaunchAttribute {
         let mut value = [0; 8];

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::fmt;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 use std::sync::Arc;
 
 use base::{Error, Result};
@@ -79,7 +79,7 @@ struct PreparedLaunch {
     grid: u32,
     threads: u32,
     shared: u32,
-    cluster: Option<LaunchAttribute>,
+    attributes: SmallVec<[LaunchAttribute; 2]>,
     /// Parameters whose addresses begin the block.
     args: Vec<u16>,
     /// Words of the block after the addresses.
@@ -230,22 +230,23 @@ impl PreparedLaunch {
         };
         let grid = if *in_turns { kernel.at_once(launch)? } else { *grid };
         let cluster = (*cluster > 1).then(|| LaunchAttribute::cluster(*cluster));
+        let programmatic = context.kernels_wait().then(LaunchAttribute::programmatic);
+        let attributes = cluster.into_iter().chain(programmatic).collect();
         let (threads, shared, args) = (*threads, *shared, args.clone());
-        Ok((PreparedLaunch { function, grid, threads, shared, cluster, args, rest }, resources))
+        Ok((PreparedLaunch { function, grid, threads, shared, attributes, args, rest }, resources))
     }
 
     fn run(&self, context: &Context, addresses: &[u64], times: usize) -> Result<()> {
         let mut block: SmallVec<[u64; 128]> = SmallVec::with_capacity(self.args.len() + self.rest.len());
         block.extend(self.args.iter().map(|&a| addresses[usize::from(a)]));
         block.extend_from_slice(&self.rest);
-        let attributes = self.cluster.as_ref();
         let config = LaunchConfig {
             grid: [self.grid, 1, 1],
             block: [self.threads, 1, 1],
             shared: self.shared,
             stream: context.stream(),
-            attributes: attributes.map_or(null(), std::ptr::from_ref),
-            attribute_count: attributes.is_some().into(),
+            attributes: self.attributes.as_ptr(),
+            attribute_count: self.attributes.len() as u32,
         };
         let mut argument: *mut c_void = block.as_mut_ptr().cast();
         let launch = context.libraries.driver.launch;

@@ -203,6 +203,7 @@ template<int T> inline void warp_arrives(int turn) {
     if (++barrier.arrived == T) { barrier.arrived = 0; ++barrier.turn; }
 }
 template<int T> inline void warps_arrived(int turn) { meet(self->turns[turn & 3], T); }
+inline void earlier_kernels_done() {}
 inline void cluster_arrive() { ++self->cluster->arrived; }
 inline void cluster_wait() { while (self->cluster->arrived < self->cluster->blocks * self->cluster->threads) others_run(); }
 inline u32 cluster_rank() { return self->rank; }

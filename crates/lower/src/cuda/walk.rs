@@ -10,7 +10,7 @@ use kernel::{AxisSet, ValueId};
 use super::hold::{Hold, Slot, plain_loads};
 use super::nest::Nest;
 use super::scalar::stored;
-use super::schedule::{Schedule, most_ahead};
+use super::schedule::{Schedule, is_vector, most_ahead};
 use super::stream::Rows;
 use crate::flat::FlatDef;
 use crate::partial::{Block, Partial};
@@ -366,11 +366,20 @@ impl Nest<'_, '_> {
     fn store_state(&mut self, p: &Partial, state: &str, lanes: bool) -> Result<()> {
         let guard = self.guard.clone().map_or(String::new(), |g| format!("if ({g}) "));
         for ((arg, index), field) in p.states.iter().zip(["a", "b", "c"]) {
+            let adjacent = lanes && self.s.vector.is_some_and(|a| is_vector(self.flat, index, a, self.s.lanes));
             let pointer = self.p.pointer(*arg);
-            let at = self.p.lin(index, lanes)?;
+            let at = self.p.lin(index, lanes && !adjacent)?;
             let ty = stored(self.p.shared.dtypes[*arg]);
-            let each = if lanes { "LANES(j) " } else { "" };
-            let _ = writeln!(self.p.out, "{each}{guard}{pointer}[{at}] = Down<{ty}>::of({state}.{field});");
+            let _ = if adjacent {
+                writeln!(
+                    self.p.out,
+                    "{guard}{{ Vec<{ty}, V> all; LANES(j) all.x[j] = Down<{ty}>::of({state}.{field}); \
+                     store<{ty}, V>({pointer}, {at}, all); }}"
+                )
+            } else {
+                let each = if lanes { "LANES(j) " } else { "" };
+                writeln!(self.p.out, "{each}{guard}{pointer}[{at}] = Down<{ty}>::of({state}.{field});")
+            };
         }
         Ok(())
     }

@@ -77,8 +77,8 @@ turn ^= 1; }
 UNROLL for (int i = 0; i < 3; ++i) across_walkers<4, 64, 256>(y4[i], scratch);
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
-LANES(j) if (r == 0) p3[((a1 + j) + a2 * 768)] = Down<float>::of(y4[i][j].a);
-LANES(j) if (r == 0) p4[((a1 + j) + a2 * 768)] = Down<i64>::of(y4[i][j].b);
+if (r == 0) { Vec<float, V> all; LANES(j) all.x[j] = Down<float>::of(y4[i][j].a); store<float, V>(p3, (a1 + a2 * 768), all); }
+if (r == 0) { Vec<i64, V> all; LANES(j) all.x[j] = Down<i64>::of(y4[i][j].b); store<i64, V>(p4, (a1 + a2 * 768), all); }
 } }
 }
 struct k_sum_mul_argmax_finish_words { u64 w[4]; };

@@ -127,11 +127,11 @@ store<float, V>(p4, (a0 * 32768 + a1), packed<float>(v10));
 turn ^= 1; }
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
-LANES(j) p7[((a1 + j) + a2 * 32768)] = Down<float>::of(y12[i][j].a);
+{ Vec<float, V> all; LANES(j) all.x[j] = Down<float>::of(y12[i][j].a); store<float, V>(p7, (a1 + a2 * 32768), all); }
 } }
 UNROLL for (int i = 0; i < 4; ++i) { const int k = g + i * 2048; {
 int a1 = k * V;
-LANES(j) p8[((a1 + j) + a2 * 32768)] = Down<float>::of(y13[i][j].a);
+{ Vec<float, V> all; LANES(j) all.x[j] = Down<float>::of(y13[i][j].a); store<float, V>(p8, (a1 + a2 * 32768), all); }
 } }
 }
 struct k_mul_sum_sub_finish_words { u64 w[5]; };

@@ -126,12 +126,12 @@ turn ^= 1; }
 UNROLL for (int i = 0; i < 3; ++i) across_walkers<4, 64, 256>(y12[i], scratch);
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
-LANES(j) if (r == 0) p7[((a1 + j) + a2 * 768)] = Down<float>::of(y12[i][j].a);
+if (r == 0) { Vec<float, V> all; LANES(j) all.x[j] = Down<float>::of(y12[i][j].a); store<float, V>(p7, (a1 + a2 * 768), all); }
 } }
 UNROLL for (int i = 0; i < 3; ++i) across_walkers<4, 64, 256>(y13[i], scratch);
 UNROLL for (int i = 0; i < 3; ++i) { const int k = g + i * 64; {
 int a1 = k * V;
-LANES(j) if (r == 0) p8[((a1 + j) + a2 * 768)] = Down<float>::of(y13[i][j].a);
+if (r == 0) { Vec<float, V> all; LANES(j) all.x[j] = Down<float>::of(y13[i][j].a); store<float, V>(p8, (a1 + a2 * 768), all); }
 } }
 }
 struct k_mul_sum_sub_finish_words { u64 w[5]; };

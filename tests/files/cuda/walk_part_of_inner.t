@@ -82,7 +82,7 @@ UNROLL for (int i = 0; i < 2; ++i) { const int k = g + i * 32; if (k < 60) {
 int a2 = (int)((u32)k % (u32)10) * V;
 int k_1 = (int)((u32)k / (u32)10);
 int a1 = k_1;
-LANES(j) if (r == 0) p4[(a1 * 40 + (a2 + j) + a3 * 240)] = Down<float>::of(y4[i][j].a);
+if (r == 0) { Vec<float, V> all; LANES(j) all.x[j] = Down<float>::of(y4[i][j].a); store<float, V>(p4, (a1 * 40 + a2 + a3 * 240), all); }
 } }
 }
 struct k_mul_sum_finish_words { u64 w[3]; };

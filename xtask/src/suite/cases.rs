@@ -41,7 +41,10 @@ pub(crate) fn run(context: &Context, case: &str) -> Result<Outcome> {
     }
 }
 
-/// The cases with an end.
+/// Cases before which and beside which none runs: they take all memory of a GPU.
+pub(crate) const ALONE: [&str; 1] = ["device/too-little-memory"];
+
+/// The other cases with an end.
 ///
 /// # Errors
 /// A folder that cannot be read.

@@ -79,6 +79,16 @@ pub(crate) fn suite(words: &[&str]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(summary.failures() > 0)))
 }
 
+/// Runs a case in a worker; says at once if it failed.
+fn run(worker: &mut Worker, case: String, done: &Mutex<Vec<Done>>) {
+    let begun = Instant::now();
+    let outcome = worker.run(&case);
+    if let Outcome::Failed(f) = &outcome {
+        println!("FAILED {case}: {}", f.lines.first().map_or("", String::as_str));
+    }
+    done.lock().unwrap_or_else(PoisonError::into_inner).push(Done { case, outcome, took: begun.elapsed() });
+}
+
 /// Folders of the programs.
 fn folders(flags: &Flags) -> (PathBuf, PathBuf) {
     (flags.path("files", "tests/files"), flags.path("rows", "benches/cuda"))
@@ -104,21 +114,19 @@ pub(crate) fn supervise(flags: &Flags) -> Result<Summary> {
     let mut begun = None;
     let in_time = move |_: &String| begun.get_or_insert_with(Instant::now).elapsed() < limit;
     let generated = cases::generated(flags.or("seeds", 150)?).take_while(in_time);
-    let all = cases::fixed(&files, &rows)?.into_iter().chain(generated);
-    let queue = Mutex::new(all.filter(|case| filter.split(',').any(|part| case.contains(part))));
+    let is_asked = |case: &String| filter.split(',').any(|part| case.contains(part));
     let done = Mutex::new(Vec::new());
+    for case in cases::ALONE.iter().map(ToString::to_string).filter(is_asked) {
+        run(&mut Worker::new(0, flags, timeout), case, &done);
+    }
+    let queue = Mutex::new(cases::fixed(&files, &rows)?.into_iter().chain(generated).filter(is_asked));
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     thread::scope(|s| {
         for number in 0..jobs.max(1) {
             let (mut worker, next, done) = (Worker::new(number, flags, timeout), &next, &done);
             s.spawn(move || {
                 while let Some(case) = next() {
-                    let begun = Instant::now();
-                    let outcome = worker.run(&case);
-                    if let Outcome::Failed(f) = &outcome {
-                        println!("FAILED {case}: {}", f.lines.first().map_or("", String::as_str));
-                    }
-                    done.lock().unwrap_or_else(PoisonError::into_inner).push(Done { case, outcome, took: begun.elapsed() });
+                    run(&mut worker, case, done);
                 }
             });
         }

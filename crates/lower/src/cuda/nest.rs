@@ -47,12 +47,8 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
     let online = online(&mut flat, partials);
     let mut planned = schedule(&flat, unit.block.as_ref(), shared);
-    if planned.cluster > 1 && shared.settings.numerics == Numerics::Wide {
-        let mut once = flat.clone();
-        if moments(&mut once, partials) {
-            planned = schedule(&once, unit.block.as_ref(), shared);
-            flat = once;
-        }
+    if planned.hold == Hold::Shared && shared.settings.numerics == Numerics::Wide && moments(&mut flat, partials) {
+        planned = schedule(&flat, unit.block.as_ref(), shared);
     }
     let flat = &flat;
     let mut schedule = shared.settings.choice.of(planned, flat, unit.block.is_some());

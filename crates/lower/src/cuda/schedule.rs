@@ -20,12 +20,15 @@ const ACCESS: i64 = 16;
 const THREADS: i64 = 256;
 /// Most chunks of a row that one thread takes where rows are long enough for many threads.
 const CHUNKS: i64 = 8;
+/// Chunks for each of [`THREADS`] from which on a row has twice as many threads.
+const LONG: i64 = 32;
 /// As many as one thread takes while a row has too few for blocks of [`THREADS`].
 const FEW_CHUNKS: i64 = 4;
 /// Most blocks that share a row.
 pub(super) const MOST_CLUSTER: i64 = 16;
-/// Most accumulators that a thread keeps through a walk.
+/// Most accumulators that a thread keeps through a walk; twice as many where fewer threads can take a row then, but not too few.
 const ACCUMULATORS: i64 = 32;
+const FEW_THREADS: i64 = 128;
 /// Most bytes of loads that a thread holds in registers for later stages, where shared memory could hold them.
 const FEW_HELD: i64 = 128;
 /// As many where it could not, in a block of up to 512 threads and in a larger one.
@@ -54,6 +57,8 @@ const FEW_RESULTS: i64 = 96;
 const RESIDENT: i64 = 2048;
 /// As many where they keep sums for whole rows, in most of their registers.
 const WALKING: i64 = 512;
+/// Most blocks of a multiprocessor that do.
+const MOST_WALKS: i64 = 3;
 /// Fewest points of a block that leaves a partial result.
 const LEAST_BLOCK: i64 = 4096;
 
@@ -314,7 +319,12 @@ impl<'a> Shape<'a> {
             return power_above(self.chunks).clamp(32, 512);
         }
         let many_rows = self.block.is_some_and(|b| !b.partials.is_empty()) || self.points >= 8 * PROCESSORS;
-        let (least, most) = (power_below(self.chunks).min(32), if many_rows { THREADS } else { 1024 });
+        let most = match many_rows {
+            true if self.chunks < LONG * THREADS => THREADS,
+            true => 2 * THREADS,
+            false => 1024,
+        };
+        let least = power_below(self.chunks).min(32);
         let group = power_above((self.chunks + CHUNKS - 1) / CHUNKS).clamp(least, most);
         if group < THREADS && self.chunks > 32 * FEW_CHUNKS {
             return power_above((self.chunks + FEW_CHUNKS - 1) / FEW_CHUNKS).min(THREADS);
@@ -324,18 +334,20 @@ impl<'a> Shape<'a> {
 
     /// Rows in order, with states of every element that live across them.
     fn walked_rows(&self) -> Schedule {
+        let whole = !self.has_scan && self.takes_whole_rows() && self.meets_once();
         let few = (ACCUMULATORS / self.kept).max(1);
         let threads = |each: i64| (self.chunks + each - 1) / each;
-        let each = if self.clusters && threads(few) > 2 * THREADS && threads(2 * few) <= 2 * THREADS { 2 * few } else { few };
+        let fewer = self.clusters && (whole || threads(few) > 2 * THREADS);
+        let each = if fewer && (FEW_THREADS..=2 * THREADS).contains(&threads(2 * few)) { 2 * few } else { few };
         let most = if self.clusters { MOST_CLUSTER / 2 * THREADS } else { 512 };
         let group = match self.has_scan {
             true => self.group(),
             false => power_above(threads(each)).clamp(power_below(self.chunks).min(32), most),
         };
         let cluster = if group > 2 * THREADS { group / THREADS } else { 1 };
-        let threads = if cluster > 1 || self.in_order() { group / cluster } else { group.max(THREADS) };
-        let together = group == threads && !self.has_scan && self.takes_whole_rows() && self.meets_once();
-        let depth = if together && self.row.fits(LEAST_DEPTH, group, threads, self.clusters) { LEAST_DEPTH } else { 1 };
+        let alone = whole && group >= FEW_THREADS;
+        let threads = if cluster > 1 || self.in_order() || alone { group / cluster } else { group.max(THREADS) };
+        let depth = if whole && group == threads && self.row.fits(LEAST_DEPTH, group, threads, self.clusters) { LEAST_DEPTH } else { 1 };
         let hold = if self.row.fits(2, group, threads, self.clusters) { Hold::Shared } else { Hold::Registers };
         Schedule { walkers: threads * cluster / group, group, cluster, unrolled: true, depth, hold, ..self.one() }
     }
@@ -400,7 +412,8 @@ impl Row {
             (row, _) if row > MOST_CLUSTER / 2 * MOST_SHARE => MOST_CLUSTER,
             (row, _) => power_above((row + SHARE - 1) / SHARE).min(MOST_CLUSTER / 2),
         };
-        let threads = power_above((row / cluster + FEW_HELD - 1) / FEW_HELD).clamp(128, 512);
+        let each = if cluster == 1 { FEW_HELD / 2 } else { FEW_HELD };
+        let threads = power_above((row / cluster + each - 1) / each).clamp(128, 512);
         let steps = (self.chunks + THREADS - 1) / THREADS;
         let few = cluster == 1 && bytes * steps <= FEW_HELD;
         (!few && row <= cluster * ALONE_SHARE).then_some((cluster, threads))
@@ -440,6 +453,15 @@ fn held_bytes(
     let again = read_again(order, plan);
     let bytes = again.iter().filter(|&&v| moves(order.flat.value(v))).map(|&v| copied_bytes(order.flat, v, vector, lanes, dtypes)).sum::<Option<i64>>()?;
     (bytes > 0).then_some(bytes)
+}
+
+/// Blocks that walk over rows of so many elements at once, with sums for each element: clusters, for the longest.
+fn walking_blocks(elements: i64) -> i64 {
+    match power_above(elements / 32) {
+        threads if threads < FEW_THREADS => PROCESSORS * WALKING / THREADS,
+        threads if threads <= WALKING => PROCESSORS * (WALKING / threads).min(MOST_WALKS),
+        _ => PROCESSORS * WALKING / (elements / 16),
+    }
 }
 
 /// The GPU's way to split reductions.
@@ -490,22 +512,12 @@ impl Splitting for Grid<'_> {
         if !kept && self.shares_rows(flat) {
             return points;
         }
-        let threads = if kept {
-            match inner / 16 {
-                n if n <= THREADS => THREADS,
-                n if n <= 1024 => 512,
-                n => n,
-            }
-        } else {
-            THREADS
-        };
         let long_rows = self.rows_together(flat) == 1 && inner >= LEAST_BLOCK;
-        let per_processor = match (kept, long_rows) {
-            (true, _) => WALKING,
-            (_, true) => 4 * RESIDENT,
-            _ => RESIDENT,
+        let wanted = match (kept, long_rows) {
+            (true, _) => walking_blocks(inner),
+            (_, true) => PROCESSORS * 4 * RESIDENT / THREADS,
+            _ => PROCESSORS * RESIDENT / THREADS,
         };
-        let wanted = PROCESSORS * per_processor / threads;
         let together = self.rows_together(flat);
         let work = points.saturating_mul(rows.clamp(1, together));
         (work / LEAST_BLOCK).min(wanted / (rows / together).max(1)).max(1)

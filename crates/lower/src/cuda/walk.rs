@@ -363,10 +363,15 @@ impl Nest<'_, '_> {
         Ok(())
     }
 
+    /// Whether states of adjacent elements can be in adjacent registers, as wide stores need them: not beside a row in registers.
+    fn has_room(&self) -> bool {
+        self.s.hold != Hold::Registers || self.free_registers() >= COMPUTING
+    }
+
     fn store_state(&mut self, p: &Partial, state: &str, lanes: bool) -> Result<()> {
         let guard = self.guard.clone().map_or(String::new(), |g| format!("if ({g}) "));
         for ((arg, index), field) in p.states.iter().zip(["a", "b", "c"]) {
-            let adjacent = lanes && self.s.vector.is_some_and(|a| is_vector(self.flat, index, a, self.s.lanes));
+            let adjacent = lanes && self.has_room() && self.s.vector.is_some_and(|a| is_vector(self.flat, index, a, self.s.lanes));
             let pointer = self.p.pointer(*arg);
             let at = self.p.lin(index, lanes && !adjacent)?;
             let ty = stored(self.p.shared.dtypes[*arg]);

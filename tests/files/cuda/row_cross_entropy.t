@@ -51,13 +51,13 @@ i64* p0 = (i64*)w[1];
 bf16* p3 = (bf16*)w[2];
 float* p4 = (float*)w[3];
 constexpr int V = 8;
-__shared__ Softmax<float> m0[2 * 32];
+__shared__ Softmax<float> m0[2 * 64];
 __shared__ u64 b0[2];
-if (threadIdx.x == 0) for (int i = 0; i < 2; ++i) meeting_begun(b0 + i, 32 * sizeof(Softmax<float>));
+if (threadIdx.x == 0) for (int i = 0; i < 2; ++i) meeting_begun(b0 + i, 64 * sizeof(Softmax<float>));
 cluster_arrive();
-const int x = 0, g = (int)(block % 4) * 256 + (int)threadIdx.x, r = 0;
-int a2 = (u32)(block / 4) / (u32)1;
-int q = (int)((u32)(block / 4) % (u32)1) * 1 + x;
+const int x = 0, g = (int)(block % 8) * 256 + (int)threadIdx.x, r = 0;
+int a2 = (u32)(block / 8) / (u32)1;
+int q = (int)((u32)(block / 8) % (u32)1) * 1 + x;
 Sum<float> y14;
 y14 = Sum<float>::none();
 const int low = a2 * 1, high = least_of<int>(low + 1, 64);
@@ -66,7 +66,7 @@ int turn = 0;
 for (int step = 0; step < steps; step += 1) {
 const int now = step;
 int a0 = (low + now / 1);
-_Pragma("unroll 4") for (int i = 0, k = g; k < 5000; ++i, k += 1024) { {
+_Pragma("unroll 4") for (int i = 0, k = g; k < 5000; ++i, k += 2048) { {
 int a1 = k * V;
 copy_ahead(slot<bf16, V>(0, i * 256 + (int)threadIdx.x), p1, (a0 * 40000 + a1));
 } }
@@ -82,14 +82,14 @@ float v2 = up(r2.x[0]);
 float v3 = (float)v2;
 Softmax<float> y6;
 y6 = Softmax<float>::none();
-_Pragma("unroll 4") for (int i = 0, k = g; k < 5000; ++i, k += 1024) { {
+_Pragma("unroll 4") for (int i = 0, k = g; k < 5000; ++i, k += 2048) { {
 int a1 = k * V;
 const Vec<bf16, V> r4 = *slot<bf16, V>(0, i * 256 + (int)threadIdx.x);
 float v4[V]; unpack(v4, r4);
 float v5[V]; LANES(j) v5[j] = (float)v4[j];
 add_all<V>(y6, v5);
 } }
- { warps_to_cluster<4, 256>(y6, m0 + turn * 32, b0 + turn); y6 = from_cluster<32>(m0 + turn * 32, b0 + turn, (step >> 1) & 1); }
+ { warps_to_cluster<8, 256>(y6, m0 + turn * 64, b0 + turn); y6 = from_cluster<64>(m0 + turn * 64, b0 + turn, (step >> 1) & 1); }
 float v6a = (float)y6.a;
 float v6b = below_greatest(y6);
 float v7 = (v3 - v6a);
@@ -99,7 +99,7 @@ float v13 = (-v12);
 { {
 y14.add(v13);
 } }
-_Pragma("unroll 4") for (int i = 0, k = g; k < 5000; ++i, k += 1024) { {
+_Pragma("unroll 4") for (int i = 0, k = g; k < 5000; ++i, k += 2048) { {
 int a1 = k * V;
 const Vec<bf16, V> r4 = *slot<bf16, V>(0, i * 256 + (int)threadIdx.x);
 float v4[V]; unpack(v4, r4);
@@ -140,5 +140,5 @@ float v14a = (float)y14.a;
 float v16 = (v14a * 0.015625f);
 if (g == 0) p2[(0)] = Down<float>::of(v16);
 }
-launch k_cross_entropy <256 x 256> in clusters of 4 with 20480 bytes shared args [1, 0, 3, 4] numbers []
+launch k_cross_entropy <512 x 256> in clusters of 8 with 12288 bytes shared args [1, 0, 3, 4] numbers []
 launch k_cross_entropy_finish <1 x 32> args [4, 2] numbers []

@@ -9,7 +9,7 @@ use crate::partial::{Block, Splitting};
 use crate::schedule::Tiles;
 use crate::stages::{Loops, Plan, Stages};
 
-use super::hold::{Hold, copied_bytes, read_again};
+use super::hold::{Hold, copied_bytes, plain_loads, read_again};
 use super::print::Shared;
 
 /// Multiprocessors that a schedule has in mind; more or fewer change speed only.
@@ -20,8 +20,6 @@ const ACCESS: i64 = 16;
 const THREADS: i64 = 256;
 /// Most chunks of a row that one thread takes where rows are long enough for many threads.
 const CHUNKS: i64 = 8;
-/// Chunks for each of [`THREADS`] from which on a row has twice as many threads.
-const LONG: i64 = 32;
 /// As many as one thread takes while a row has too few for blocks of [`THREADS`].
 const FEW_CHUNKS: i64 = 4;
 /// Most blocks that share a row.
@@ -35,7 +33,7 @@ const FEW_HELD: i64 = 128;
 const HELD: (i64, i64) = (384, 96);
 /// Bytes of a row that a block of a cluster holds in shared memory, so that six blocks of a multiprocessor read ahead of each other;
 /// up to which one block holds it, or half of the largest cluster; and up to which any block holds a part of it.
-const SHARE: i64 = 32 << 10;
+const SHARE: i64 = 16 << 10;
 const MOST_SHARE: i64 = 64 << 10;
 const ALONE_SHARE: i64 = 96 << 10;
 /// Shared memory of a multiprocessor, and what a block takes of it beside what it holds.
@@ -48,6 +46,8 @@ pub(super) const SHARED_BY_STREAM: i64 = SHARED - (16 << 10);
 /// most.
 const LEAST_DEPTH: i64 = 3;
 const MOST_DEPTH: i64 = 8;
+/// Most bytes that each of many threads keeps of what every row reads.
+const FEW_FIXED: i64 = 64;
 /// Fewest rows for each cluster.
 const MANY_ROWS: i64 = 2;
 
@@ -240,7 +240,8 @@ impl<'a> Shape<'a> {
         let kept = partials.iter().filter(|p| !flat.live(flat.value(p.value).free.and(flat.inner)).is_empty());
         let kept = kept.map(|p| p.states.len() as i64 * lanes).sum();
         let moves = |v: &FlatValue| block.is_none_or(|b| v.free.iter().any(|a| b.walks(a)));
-        let row = Row { bytes: held_bytes(&order, &plan, vector, lanes, dtypes, &moves).filter(|_| shared.alone), chunks };
+        let bytes = held_bytes(&order, &plan, vector, lanes, dtypes, &moves).filter(|_| shared.alone);
+        let row = Row { bytes, fixed: fixed_bytes(&order, lanes, dtypes), chunks };
         Shape { flat, block, plan, vector, lanes, chunks, points, has_scan, kept, dtypes, clusters, row }
     }
 
@@ -320,7 +321,7 @@ impl<'a> Shape<'a> {
         }
         let many_rows = self.block.is_some_and(|b| !b.partials.is_empty()) || self.points >= 8 * PROCESSORS;
         let most = match many_rows {
-            true if self.chunks < LONG * THREADS => THREADS,
+            true if self.chunks < CHUNKS * THREADS => THREADS,
             true => 2 * THREADS,
             false => 1024,
         };
@@ -398,6 +399,8 @@ impl<'a> Shape<'a> {
 struct Row {
     /// Bytes per chunk, if the hardware can copy all that several stages read.
     bytes: Option<i64>,
+    /// Bytes per chunk of what every row reads.
+    fixed: i64,
     chunks: i64,
 }
 
@@ -412,8 +415,8 @@ impl Row {
             (row, _) if row > MOST_CLUSTER / 2 * MOST_SHARE => MOST_CLUSTER,
             (row, _) => power_above((row + SHARE - 1) / SHARE).min(MOST_CLUSTER / 2),
         };
-        let each = if cluster == 1 { FEW_HELD / 2 } else { FEW_HELD };
-        let threads = power_above((row / cluster + each - 1) / each).clamp(128, 512);
+        let (each, least) = if cluster == 1 { (FEW_HELD / 2, 128) } else { (FEW_HELD, THREADS) };
+        let threads = power_above((row / cluster + each - 1) / each).clamp(least, 2 * THREADS);
         let steps = (self.chunks + THREADS - 1) / THREADS;
         let few = cluster == 1 && bytes * steps <= FEW_HELD;
         (!few && row <= cluster * ALONE_SHARE).then_some((cluster, threads))
@@ -426,7 +429,10 @@ impl Row {
         let few = power_above((row + MOST_SHARE - 1) / MOST_SHARE);
         let cluster = [few.min(MOST_CLUSTER / 2), MOST_CLUSTER].into_iter().find(|&c| parts(c) >= LEAST_DEPTH)?;
         let many = cluster > 1 && rows >= MANY_ROWS * PROCESSORS / cluster;
-        many.then_some((cluster, 2 * THREADS, parts(cluster).min(MOST_DEPTH)))
+        let again = self.fixed > 0 || row > MOST_CLUSTER / 2 * 2 * SHARE;
+        let steps = |threads: i64| (self.chunks + cluster * threads - 1) / (cluster * threads);
+        let threads = if self.fixed * steps(4 * THREADS) <= FEW_FIXED { 4 * THREADS } else { 2 * THREADS };
+        (many && again).then_some((cluster, threads, parts(cluster).min(MOST_DEPTH)))
     }
 
     /// Whether shared memory holds so many steps of a walk, for `threads` of a group.
@@ -439,6 +445,17 @@ impl Row {
 /// Bytes of shared memory that what a block of a walk reads ahead may take.
 pub(super) fn most_ahead(threads: i64, clusters: bool) -> i64 {
     (SHARED * threads / WALKING - STATIC).min(if clusters { SHARED } else { ALONE_SHARE })
+}
+
+/// Bytes that loads over a row which no row changes take per chunk.
+fn fixed_bytes(order: &Stages<'_>, lanes: i64, dtypes: &[DType]) -> i64 {
+    let flat = order.flat;
+    let bytes = |v: ValueId| match &flat.value(v).def {
+        FlatDef::Load { arg, .. } if flat.live(flat.value(v).free.and(flat.parallel())).is_empty() => dtypes[*arg].size() as i64,
+        _ => 0,
+    };
+    let over_row = |v: &ValueId| !order.inner_of(flat.value(*v).free).is_empty();
+    plain_loads(order).into_iter().filter(over_row).map(bytes).sum::<i64>() * lanes
 }
 
 /// Bytes that the loads which several stages read take per chunk, if shared memory can hold them.
@@ -485,7 +502,7 @@ impl Grid<'_> {
         let order = Stages::new(flat, &[]);
         let is_row = self.clusters && vector.is_some_and(|v| inner.has(v));
         let bytes = held_bytes(&order, &order.plan(), vector, lanes, self.dtypes, &|_| true).filter(|_| is_row);
-        Row { bytes, chunks: flat.points(inner) / lanes }.shares(true).is_some_and(|(cluster, _)| cluster > 1)
+        Row { bytes, fixed: fixed_bytes(&order, lanes, self.dtypes), chunks: flat.points(inner) / lanes }.shares(true).is_some_and(|(cluster, _)| cluster > 1)
     }
 }
 

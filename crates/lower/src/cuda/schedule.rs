@@ -46,6 +46,8 @@ pub(super) const SHARED_BY_STREAM: i64 = SHARED - (16 << 10);
 /// most.
 const LEAST_DEPTH: i64 = 3;
 const MOST_DEPTH: i64 = 8;
+/// Bytes of a row for each thread, if that makes enough threads and not too many.
+const FEW_STREAMED: i64 = 64;
 /// Most bytes that each of many threads keeps of what every row reads.
 const FEW_FIXED: i64 = 64;
 /// Fewest rows for each cluster.
@@ -426,12 +428,14 @@ impl Row {
     fn streams(&self, rows: i64) -> Option<(i64, i64, i64)> {
         let row = self.bytes? * self.chunks;
         let parts = |cluster: i64| SHARED_BY_STREAM * cluster / row;
-        let few = power_above((row + MOST_SHARE - 1) / MOST_SHARE);
+        let share = if self.bytes? > ACCESS { MOST_SHARE / 2 } else { MOST_SHARE };
+        let few = power_above((row + share - 1) / share);
         let cluster = [few.min(MOST_CLUSTER / 2), MOST_CLUSTER].into_iter().find(|&c| parts(c) >= LEAST_DEPTH)?;
         let many = cluster > 1 && rows >= MANY_ROWS * PROCESSORS / cluster;
         let again = self.fixed > 0 || row > MOST_CLUSTER / 2 * 2 * SHARE;
         let steps = |threads: i64| (self.chunks + cluster * threads - 1) / (cluster * threads);
-        let threads = if self.fixed * steps(4 * THREADS) <= FEW_FIXED { 4 * THREADS } else { 2 * THREADS };
+        let threads = power_above(row / cluster / FEW_STREAMED).clamp(2 * THREADS, 4 * THREADS);
+        let threads = if self.fixed * steps(threads) <= FEW_FIXED { threads } else { 2 * THREADS };
         (many && again).then_some((cluster, threads, parts(cluster).min(MOST_DEPTH)))
     }
 

@@ -123,6 +123,8 @@ pub struct CudaConfig {
     pub clusters: bool,
     /// What cuDNN may compute.
     pub convolutions: Convolutions,
+    /// cuBLASLt may compute what follows a product as well.
+    pub followed_products: bool,
 }
 
 /// What a library may compute of convolutions.
@@ -146,6 +148,7 @@ impl Default for CudaConfig {
             watch: false,
             clusters: true,
             convolutions: Convolutions::default(),
+            followed_products: true,
         }
     }
 }

@@ -228,8 +228,8 @@ fn ready_all(
     Ok(ready)
 }
 
-/// Prepares the programs of `lowered`. Where the library refuses a convolution with what follows it, the kernel is lowered again,
-/// to the convolution alone; where it refuses that too, or is missing, to generated loops.
+/// Prepares the programs of `lowered`. Where the library refuses a product or a convolution with what follows it, the kernel is
+/// lowered again, to the product or the convolution alone; where it refuses that convolution too, or is missing, to generated loops.
 fn prepare_all(
     plan: &Plan,
     lowered: &mut [Option<Lowered>],
@@ -238,16 +238,20 @@ fn prepare_all(
     device: &Device,
     config: &Config,
 ) -> Vec<Result<Prepared>> {
-    let has: Vec<Convolutions> = programs.iter().map(Program::convolutions).collect();
+    let has: Vec<(Convolutions, bool)> = programs.iter().map(|p| (p.convolutions(), p.has_followed_products())).collect();
     let mut prepared = device.prepare_all(programs);
     let kernels = plan.kernels.iter().zip(lowered).filter_map(|(k, l)| Some((k, l.as_mut()?)));
     let mut with_program: Vec<_> = kernels.filter(|(_, l)| matches!(l, Lowered::Program { .. })).collect();
     let mut less = config.clone();
+    less.cuda.followed_products = false;
     for allowed in [Convolutions::Alone, Convolutions::Loops] {
         less.cuda.convolutions = allowed;
+        let has_more = |(convolutions, followed): (Convolutions, bool)| {
+            convolutions > allowed || (followed && allowed == Convolutions::Alone)
+        };
         let (mut places, mut programs) = (Vec::new(), Vec::new());
         for (place, (kernel, lowered)) in with_program.iter_mut().enumerate() {
-            let Some(Err(why)) = prepared.get(place).filter(|_| has[place] > allowed) else { continue };
+            let Some(Err(why)) = prepared.get(place).filter(|_| has_more(has[place])) else { continue };
             if why.kind != ErrorKind::Unsupported {
                 continue;
             }

@@ -12,7 +12,7 @@ mod text;
 mod verify;
 
 pub use comp::{Arg, Axis, AxisSet, Comp, Cond, Def, Store, Value, ValueId};
-pub use epilogue::{Epilogue, epilogue};
+pub use epilogue::{Beside, Epilogue, epilogue};
 pub use estimate::{Bound, Class, Estimate, Summary, blocks, estimate, op_cost};
 pub use target::{Epilogues, Products, Target};
 pub use verify::verify;

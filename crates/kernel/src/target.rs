@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 impl Epilogues {
     /// Those of cuBLASLt, whose gelu is the tanh form.
-    pub const CUBLASLT: Epilogues = Epilogues { bias: true, relu: true, gelu_tanh: true };
+    pub const CUBLASLT: Epilogues = Epilogues { bias: true, relu: true, gelu_tanh: true, kept: true, gelu_tanh_backward: true };
     /// Those of cuDNN after convolutions.
-    pub const CUDNN: Epilogues = Epilogues { bias: true, relu: true, gelu_tanh: false };
+    pub const CUDNN: Epilogues = Epilogues { bias: true, relu: true, gelu_tanh: false, kept: false, gelu_tanh_backward: false };
 }
 
 /// How a device computes matrix products.
@@ -28,6 +28,10 @@ pub struct Epilogues {
     pub relu: bool,
     /// Applies `Activation::GeluTanh`.
     pub gelu_tanh: bool,
+    /// Stores what `Activation::GeluTanh` is applied to as well.
+    pub kept: bool,
+    /// Applies `Activation::GeluTanhBackward`.
+    pub gelu_tanh_backward: bool,
 }
 
 /// What the cost model and the lowering rules know about a device.

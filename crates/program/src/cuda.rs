@@ -86,6 +86,18 @@ pub struct Epilogue {
     pub bias: Option<Bias>,
     /// A function applied after the bias.
     pub activation: Option<Activation>,
+    /// A second matrix of a product, of the result's type: what `GeluTanh` is applied to is written there as well, and
+    /// `GeluTanhBackward` takes the derivative at what it reads there.
+    pub beside: Option<Beside>,
+}
+
+/// A matrix that lies within a parameter as the result lies in its own, but for where it begins.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Beside {
+    /// Parameter.
+    pub param: u16,
+    /// Element of index 0.
+    pub offset: i64,
 }
 
 /// A vector that is added to every row or column of a product.
@@ -241,8 +253,11 @@ impl fmt::Display for Epilogue {
             let along = if bias.over_rows { "rows" } else { "columns" };
             write!(f, " + p{}[{}..] over {along}", bias.param, bias.offset)?;
         }
-        match self.activation {
-            Some(activation) => write!(f, ", {activation:?}"),
+        if let Some(activation) = self.activation {
+            write!(f, ", {activation:?}")?;
+        }
+        match &self.beside {
+            Some(beside) => write!(f, " beside p{}[{}..]", beside.param, beside.offset),
             None => Ok(()),
         }
     }

@@ -15,8 +15,8 @@ mod verify;
 pub use beside::beside;
 pub use body::{Affine, Body, Bound, Instr, Reg, RegDecl, Ty};
 pub use cuda::{
-    Bias, Convolution, ConvolutionKind, CudaProgram, CudaStep, Epilogue, HARDWARE_END, Launch, Operand, PRELUDE_END, Product,
-    Tensor, Window,
+    Beside, Bias, Convolution, ConvolutionKind, CudaProgram, CudaStep, Epilogue, HARDWARE_END, Launch, Operand, PRELUDE_END,
+    Product, Tensor, Window,
 };
 pub use gemm::{Gemm, PackSource};
 pub use nest::{Nest, Sequence, Stage, TileAxis};
@@ -90,6 +90,11 @@ impl Program {
             Program::Tile(p) => p.phases.is_empty(),
             Program::Cuda(p) => p.steps.is_empty(),
         }
+    }
+    /// Whether a library does more than a product, which it may refuse.
+    pub fn has_followed_products(&self) -> bool {
+        let is = |step: &CudaStep| matches!(step, CudaStep::Product(p) if p.epilogue != Epilogue::default());
+        matches!(self, Program::Cuda(program) if program.steps.iter().any(is))
     }
     /// What it has of a library's convolutions, which the library may refuse.
     pub fn convolutions(&self) -> Convolutions {

@@ -9,4 +9,6 @@ pub enum Activation {
     Relu,
     /// Gelu in its tanh form: x/2 · (1 + tanh(√(2/π)·(x + 0.044715·x³))).
     GeluTanh,
+    /// The gradient of [`Activation::GeluTanh`]: x · gelu′(z), of another value z for each x.
+    GeluTanhBackward,
 }

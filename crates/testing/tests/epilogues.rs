@@ -1,15 +1,25 @@
 //! What the planner leaves to the library after a product, by function, element type and rules of rounding.
 
 use program::{CudaProgram, CudaStep, Product};
+use scalar::Activation;
 use testing::cuda::cuda_programs;
 
 /// A product of `dtype` and a vector `%b`, then lines that make `%y`; `#` stands for the type.
 fn programs(dtype: &str, wide: bool, lines: &[&str]) -> Vec<CudaProgram> {
-    let head = "func f(x: #[512, 768], w: #[768, 1024], v: #[1024], m: #[512, 1024], n: #[512]) -> (y) {\n\
+    returning(dtype, wide, lines, "(y)", "y = %y")
+}
+
+/// As [`programs`], with a second result.
+fn two_results(dtype: &str, wide: bool, lines: &[&str], second: &str) -> Vec<CudaProgram> {
+    returning(dtype, wide, lines, "(y, z)", &format!("y = %y, z = {second}"))
+}
+
+fn returning(dtype: &str, wide: bool, lines: &[&str], results: &str, values: &str) -> Vec<CudaProgram> {
+    let head = "func f(x: #[512, 768], w: #[768, 1024], v: #[1024], m: #[512, 1024], n: #[512]) -> RESULTS {\n\
          %p = contract %x, %w \"ab,bc->ac\" acc f32\n\
          %v1 = view.reshape %v [1, 1024]\n%b = view.expand %v1 [512, 1024]\n\
          %n1 = view.reshape %n [512, 1]\n%rows = view.expand %n1 [512, 1024]\n";
-    let body = format!("{head}{}\nreturn y = %y\n}}\n", lines.join("\n")).replace('#', dtype);
+    let body = format!("{head}{}\nreturn {values}\n}}\n", lines.join("\n")).replace('#', dtype).replace("RESULTS", results);
     let numerics = if wide { "# numerics wide\n" } else { "" };
     cuda_programs(&format!("{numerics}{body}")).unwrap()
 }
@@ -86,6 +96,48 @@ fn gelu_in_its_tanh_form_is_left_to_the_library_in_wide_numerics() {
     assert_eq!(left("bf16", false, &bf16s), (String::new(), 1));
     let other = [BIAS, "%u = cast.f32 %s", &gelu("%u2"), "%y = cast.bf16 %g"];
     assert_eq!(left("bf16", true, &other).1, 1, "another polynomial");
+}
+
+/// Derivative of gelu at `%z`, in f32, times `%q`: `%y0`.
+fn backward() -> String {
+    let constants = [
+        filled("k", "f32", "0.044715"),
+        filled("s", "f32", "0.7978846"),
+        filled("one", "f32", "1.0"),
+        filled("half", "f32", "0.5"),
+        filled("three", "f32", "0.134145"),
+    ];
+    let lines = "%z2 = mul %z, %z\n%z3 = mul %z2, %z\n%kz = mul %k, %z3\n%in = add %z, %kz\n%i = mul %s, %in\n%t = tanh %i\n\
+         %left = mul %half, %z\n%right = add %one, %t\n%first = mul %half, %right\n%tt = mul %t, %t\n%dt = sub %one, %tt\n\
+         %k3 = mul %three, %z2\n%k31 = add %one, %k3\n%di = mul %s, %k31\n%l1 = mul %left, %dt\n%l2 = mul %l1, %di\n\
+         %d = add %first, %l2\n%y0 = mul %q, %d";
+    format!("{}\n{lines}", constants.join("\n"))
+}
+
+#[test]
+fn the_gradient_of_gelu_is_left_to_the_library_in_wide_numerics() {
+    let f32s = backward().replace("%z,", "%m,").replace(", %z\n", ", %m\n").replace("%q", "%p").replace("%y0", "%y");
+    assert_eq!(left("f32", false, &[&f32s]), (String::new(), 1));
+    assert_eq!(left("f32", true, &[&f32s]), ("GeluTanhBackward".into(), 0));
+    let bf16s = ["%q = cast.f32 %p", "%z = cast.f32 %m", &backward(), "%y = cast.bf16 %y0"];
+    assert_eq!(left("bf16", true, &bf16s), ("GeluTanhBackward".into(), 0));
+    assert_eq!(left("bf16", false, &bf16s), (String::new(), 1));
+    let other = ["%q = cast.f32 %p", "%z = cast.f32 %m", &backward().replace("0.134145", "0.13"), "%y = cast.bf16 %y0"];
+    assert_eq!(left("bf16", true, &other), (String::new(), 1), "another polynomial");
+}
+
+#[test]
+fn what_gelu_is_applied_to_is_a_second_result() {
+    let gelu = gelu("%u");
+    let lines = [BIAS, "%u = cast.f32 %s", &gelu, "%y = cast.bf16 %g"];
+    let programs = |wide| two_results("bf16", wide, &lines, "%s");
+    let (kept, launches) = product(&programs(true));
+    let written = kept.epilogue.beside.expect("a second result").param;
+    assert_eq!((kept.epilogue.activation, launches), (Some(Activation::GeluTanh), 0));
+    assert!(kept.epilogue.bias.is_some() && written != kept.d.param);
+    assert!(product(&programs(false)).0.epilogue.beside.is_none(), "rounded in between");
+    let (other, launches) = product(&two_results("bf16", true, &lines, "%p"));
+    assert!(other.epilogue == program::Epilogue::default() && launches == 1, "not what gelu is applied to");
 }
 
 #[test]

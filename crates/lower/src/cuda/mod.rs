@@ -67,7 +67,8 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, config: &Cud
         let alone = parts.len() == 1 && flats.len() == 1;
         for mut flat in flats {
             flat.move_arguments(first);
-            let rest = match product::take(&flat, epilogue, &mut program.params) {
+            let followed = epilogue.filter(|e| config.followed_products || e.is_bare());
+            let rest = match product::take(&flat, followed, &mut program.params) {
                 Some(taken) => {
                     program.steps.push(CudaStep::Product(taken.product));
                     taken.rest

@@ -1,7 +1,7 @@
 //! Products of stored matrices, and what the library does to them before it stores them.
 
 use kernel::{AxisSet, Epilogue, ValueId};
-use program::{Access, Bias, Operand, Param, Product};
+use program::{Access, Beside, Bias, Operand, Param, Product};
 use scalar::{DType, Scalar};
 
 use crate::flat::{Flat, FlatDef, FlatStore};
@@ -10,6 +10,8 @@ use crate::lin::Lin;
 
 /// Elements of bytes, or bytes, at multiples of which a bias and products of bytes begin.
 const ALIGNED: i64 = 16;
+/// Elements of which neighbouring rows of a second matrix are multiples apart, as cuBLASLt's `CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD` asks.
+const APART: i64 = 8;
 
 /// What the library computes of a comp, and what generated code makes of that, if it is not all.
 pub(crate) struct Taken {
@@ -26,7 +28,7 @@ pub(crate) fn take(flat: &Flat, epilogue: Option<Epilogue>, params: &mut Vec<Par
     let workspace = params.len();
     let (alone, rest, parameter) = split(flat, workspace)?;
     params.push(parameter);
-    let bare = Epilogue { product: alone.stores[0].value, bias: None, activation: None };
+    let bare = Epilogue::bare(alone.stores[0].value);
     let Some(product) = product(&alone, bare, params) else {
         params.pop();
         return None;
@@ -78,7 +80,7 @@ fn without(flat: &Flat, contraction: ValueId, def: FlatDef) -> Flat {
 fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product> {
     let v = epilogue.product;
     let FlatDef::Contract { a, b, acc, .. } = flat.value(v).def else { return None };
-    let [store] = &flat.stores[..] else { return None };
+    let store = flat.stores.get(epilogue.result)?;
     let plain = store.combine.is_none() && !store.collides && store.when.is_empty();
     if !plain || !store.index.is_affine() || flat.points(flat.parallel()) == 0 {
         return None;
@@ -112,6 +114,10 @@ fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product>
         Some(v) => Some(bias(load(flat, v)?, [m, n], &d)?),
         None => None,
     };
+    let beside = match epilogue.beside {
+        Some(which) => Some(beside(flat, which, &d, &store.index).filter(|_| takes_beside(&d, [m, n].map(|x| flat.extents[x])))?),
+        None => None,
+    };
     Some(Product {
         batch: batch.iter().map(|&x| flat.extents[x]).collect(),
         m: flat.extents[m],
@@ -121,7 +127,7 @@ fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product>
         b,
         d,
         acc,
-        epilogue: program::Epilogue { bias, activation: epilogue.activation },
+        epilogue: program::Epilogue { bias, activation: epilogue.activation, beside },
     })
 }
 
@@ -132,6 +138,22 @@ fn bias((param, index): (usize, &Lin), [m, n]: [usize; 2], d: &Operand) -> Optio
     let aligned = index.base * d.dtype.size() as i64 % ALIGNED == 0;
     let fits = aligned && (over_rows || (d.columns == 1 && along(n)));
     fits.then_some(Bias { param: param as u16, offset: index.base, over_rows })
+}
+
+/// A second matrix that lies as the result does.
+fn beside(flat: &Flat, which: kernel::Beside, d: &Operand, result: &Lin) -> Option<Beside> {
+    let (param, index) = match which {
+        kernel::Beside::Kept(store) => flat.stores.get(store).map(|s| (s.arg, &s.index))?,
+        kernel::Beside::At(v) => load(flat, v)?,
+    };
+    let aligned = [index.base, result.base].iter().all(|at| at * d.dtype.size() as i64 % ALIGNED == 0);
+    (aligned && index.terms == result.terms).then_some(Beside { param: param as u16, offset: index.base })
+}
+
+/// Whether a second matrix may lie as a result does.
+fn takes_beside(d: &Operand, [m, n]: [i64; 2]) -> bool {
+    let (adjacent, apart) = if d.columns == 1 { (n, d.rows) } else { (m, d.columns) };
+    [adjacent, apart].iter().chain(&d.batch).all(|distance| distance % APART == 0)
 }
 
 /// A plain read: argument and index.

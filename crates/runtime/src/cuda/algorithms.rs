@@ -23,7 +23,7 @@ pub(super) struct Algorithms<'a> {
     pub(super) descriptors: &'a Descriptors,
     pub(super) problem: &'a Problem,
     pub(super) alignment: u64,
-    /// To measure with: a, b and d.
+    /// To measure with: a, b, d, and the second matrix if there is one.
     pub(super) operands: Operands<'a>,
 }
 
@@ -54,6 +54,8 @@ impl Contest for Algorithms<'_> {
 
     fn rehearsal<'a>(&'a self, plan: &'a Algorithm) -> Result<impl Fn() -> Result<()> + 'a> {
         let addresses = self.operands.addresses::<3>()?;
+        let beside = if self.problem.has_beside() { Some(self.operands.addresses::<4>()?[3]) } else { None };
+        self.descriptors.set_others(self.started.blas()?, None, beside)?;
         Ok(move || self.descriptors.run(self.context, self.started, addresses, plan))
     }
 

@@ -23,6 +23,9 @@ pub(crate) mod product_attribute {
     pub(crate) const TRANSPOSE_B: i32 = 4;
     pub(crate) const EPILOGUE: i32 = 7;
     pub(crate) const BIAS: i32 = 8;
+    pub(crate) const BESIDE: i32 = 11;
+    pub(crate) const BESIDE_LEADING: i32 = 12;
+    pub(crate) const BESIDE_STRIDE: i32 = 13;
 }
 
 /// `cublasLtMatrixLayoutAttribute_t`.

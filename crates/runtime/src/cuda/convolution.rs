@@ -67,11 +67,11 @@ impl Problem {
             check_inside(tensor, c.windows.len() + 2, params).map_err(wrong)?;
         }
         check_extents(c).map_err(wrong)?;
-        let Epilogue { bias, activation } = &c.epilogue;
+        let Epilogue { bias, activation, beside } = &c.epilogue;
         if (bias.is_some() || activation.is_some()) && c.kind != ConvolutionKind::Forward {
             return Err(refuse("what follows a gradient"));
         }
-        if !matches!(activation, None | Some(Activation::Relu)) {
+        if !matches!(activation, None | Some(Activation::Relu)) || beside.is_some() {
             return Err(refuse("activation"));
         }
         let bias = bias.as_ref().map(|b| bias_array(b, &c.y, params)).transpose().map_err(wrong)?;
@@ -194,14 +194,14 @@ mod tests {
         let (mut c, mut params) = plain();
         params.push(Param { name: "b".into(), dtype: DType::F16, access: Access::Read, elements: 7 });
         let bias = |offset| Some(Bias { param: 3, offset, over_rows: false });
-        c.epilogue = Epilogue { bias: bias(1), activation: Some(Activation::Relu) };
+        c.epilogue = Epilogue { bias: bias(1), activation: Some(Activation::Relu), beside: None };
         let problem = Problem::new(&c, &params).unwrap();
         assert_eq!(problem.bias, Some(Array { extents: vec![1, 6, 1, 1], strides: vec![6, 1, 6, 6], alignment: 2 }));
         let alone = problem.alone().unwrap();
         assert!(alone.bias.is_none() && alone.alone().is_none());
         c.epilogue.bias = bias(2);
         assert_eq!(Problem::new(&c, &params).unwrap_err().kind, base::ErrorKind::Internal, "outside of its parameter");
-        c.epilogue = Epilogue { bias: None, activation: Some(Activation::GeluTanh) };
+        c.epilogue = Epilogue { activation: Some(Activation::GeluTanh), ..Epilogue::default() };
         assert_eq!(Problem::new(&c, &params).unwrap_err().kind, base::ErrorKind::Unsupported);
         (c.epilogue.activation, c.kind) = (Some(Activation::Relu), ConvolutionKind::Data);
         assert_eq!(Problem::new(&c, &params).unwrap_err().kind, base::ErrorKind::Unsupported);

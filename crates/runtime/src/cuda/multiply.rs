@@ -1,5 +1,6 @@
 //! Products by cuBLASLt: descriptors and algorithms.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -121,13 +122,15 @@ impl Multiplier {
         let (a, b) = if swapped { (&product.b, &product.a) } else { (&product.a, &product.b) };
         let operands = [a, b, &product.d];
         let bias = product.epilogue.bias.as_ref();
-        for param in operands.iter().map(|o| o.param).chain(bias.map(|b| b.param)) {
+        let beside = product.epilogue.beside.as_ref().map(|b| Operand { param: b.param, offset: b.offset, ..product.d.clone() });
+        let others = bias.map(|b| b.param).into_iter().chain(beside.as_ref().map(|b| b.param));
+        for param in operands.iter().map(|o| o.param).chain(others) {
             if usize::from(param) >= params.len() {
                 return Err(Error::internal(format!("a product of parameter {param} of {}", params.len())));
             }
         }
-        let extents = [(product.m, product.k), (product.k, product.n), (product.m, product.n)];
-        for (operand, (rows, columns)) in [&product.a, &product.b, &product.d].into_iter().zip(extents) {
+        let extents = [(product.m, product.k), (product.k, product.n), (product.m, product.n), (product.m, product.n)];
+        for (operand, (rows, columns)) in [&product.a, &product.b, &product.d].into_iter().chain(&beside).zip(extents) {
             check_inside(operand, &product.batch, rows, columns, params[usize::from(operand.param)].elements)?;
         }
         let bytes = |call: &[i64; 3]| [0, 1, 2].map(|o| call[o] * size(operands[o].dtype));
@@ -137,6 +140,7 @@ impl Multiplier {
             multiplier: self.clone(),
             params: operands.map(|o| o.param),
             bias: bias.map(|b| (b.param, b.offset * size(product.d.dtype))),
+            beside: beside.map(|b| (b.param, (b.offset - product.d.offset) * size(b.dtype))),
             descriptors: Mutex::new(descriptors),
             problem,
             chosen: [OnceLock::new(), OnceLock::new()],
@@ -176,7 +180,9 @@ struct Ready {
     params: [u16; 3],
     /// Parameter and byte of the bias.
     bias: Option<(u16, i64)>,
-    /// Held during a call, as the address of the bias is a part of them.
+    /// Parameter of the second matrix, and how many bytes after d's it begins.
+    beside: Option<(u16, i64)>,
+    /// Held during a call, as the addresses of bias and second matrix are parts of them.
     descriptors: Mutex<Descriptors>,
     problem: Problem,
     /// For addresses that are aligned, and for others, which are rare.
@@ -190,13 +196,15 @@ impl Ready {
             return Ok(*chosen);
         }
         let Ready { multiplier, descriptors, problem, .. } = self;
-        let mut descriptors = descriptors.lock().unwrap_or_else(PoisonError::into_inner);
+        let descriptors = descriptors.lock().unwrap_or_else(PoisonError::into_inner);
         let alignment = if aligned { ALIGNED } else { problem.a.dtype.size().min(problem.d.dtype.size()) as u64 };
-        if self.bias.is_some() {
-            // Any address will do: the workspace is larger than every vector that is read while timing.
-            descriptors.set_bias(started.blas()?, started.workspace.as_ptr() as u64)?;
-        }
-        let sizes = [&problem.a, &problem.b, &problem.d].map(|m| (m.dtype, m.span(problem.batch).max(1) as usize));
+        // Of a vector that is read while timing any address will do, as the workspace is larger; of a second matrix only the alignment
+        // counts until a product runs.
+        let any = started.workspace.as_ptr() as u64;
+        descriptors.set_others(started.blas()?, self.bias.map(|_| any), self.beside.map(|_| any))?;
+        let beside = problem.has_beside().then_some(&problem.d);
+        let matrices = [&problem.a, &problem.b, &problem.d].into_iter().chain(beside);
+        let sizes = matrices.map(|m| (m.dtype, m.span(problem.batch).max(1) as usize));
         let operands = Operands::new(&multiplier.pool, sizes);
         let contest = Algorithms { context, started, descriptors: &descriptors, problem, alignment, operands };
         let chosen = multiplier.choices.choose(context, &contest)?;
@@ -216,10 +224,9 @@ impl PreparedProduct {
             let [a, b, d] = [0, 1, 2].map(|o| bases[o].wrapping_add_signed(call[o]));
             let aligned = (a | b | d | bias.unwrap_or(0)).is_multiple_of(ALIGNED);
             let chosen = ready.chosen(context, started, aligned)?;
-            let mut descriptors = ready.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(bias) = bias {
-                descriptors.set_bias(blas, bias)?;
-            }
+            let beside = ready.beside.map(|(param, after)| addresses[usize::from(param)].wrapping_add_signed(call[2] + after));
+            let descriptors = ready.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
+            descriptors.set_others(blas, bias, beside)?;
             descriptors.run(context, started, [a, b, d], &chosen)?;
         }
         Ok(())
@@ -233,7 +240,8 @@ pub(super) struct Descriptors {
     destroy: [unsafe extern "C" fn(Opaque) -> i32; 2],
     /// Scale factors: one and zero in the type of the product.
     factors: [[u8; 8]; 2],
-    bias: u64,
+    /// Addresses that the product has of bias and second matrix.
+    others: Cell<[u64; 2]>,
 }
 
 // SAFETY: descriptors are plain memory of the library.
@@ -249,7 +257,7 @@ impl Descriptors {
             _ => one[..4].copy_from_slice(&1f32.to_le_bytes()),
         }
         let destroy = [blas.desc_destroy, blas.layout_destroy];
-        let mut all = Descriptors { raw: [null_mut(); 4], destroy, factors: [one, [0; 8]], bias: 0 };
+        let mut all = Descriptors { raw: [null_mut(); 4], destroy, factors: [one, [0; 8]], others: Cell::default() };
         let scale = dtype(problem.scale)?;
         // SAFETY: the function stores a descriptor, which is destroyed once, when the value is dropped.
         let made = unsafe { (blas.desc_create)(&raw mut all.raw[0], problem.compute, scale) };
@@ -265,19 +273,32 @@ impl Descriptors {
         for (raw, matrix) in all.raw[1..].iter_mut().zip([&problem.a, &problem.b, &problem.d]) {
             layout(blas, raw, matrix, dtype(matrix.dtype)?, problem.batch)?;
         }
+        if problem.has_beside() {
+            all.set(blas, product_attribute::BESIDE_LEADING, problem.d.leading as u64)?;
+            all.set(blas, product_attribute::BESIDE_STRIDE, problem.d.stride as u64)?;
+        }
         Ok(all)
     }
 
-    /// Sets the address of the bias.
-    pub(super) fn set_bias(&mut self, blas: &Blas, address: u64) -> Result<()> {
-        if self.bias == address {
-            return Ok(());
+    /// Sets an attribute of 64 bits.
+    fn set(&self, blas: &Blas, attribute: i32, value: u64) -> Result<()> {
+        let value: *const c_void = (&raw const value).cast();
+        // SAFETY: the descriptor exists; callers pass attributes that are addresses or integers of 64 bits.
+        let set = unsafe { (blas.desc_set)(self.raw[0], attribute, value, 8) };
+        blas.check(set, "cublasLtMatmulDescSetAttribute")
+    }
+
+    /// Sets the addresses of bias and second matrix, where there are such.
+    pub(super) fn set_others(&self, blas: &Blas, bias: Option<u64>, beside: Option<u64>) -> Result<()> {
+        let mut known = self.others.get();
+        let attributes = [product_attribute::BIAS, product_attribute::BESIDE];
+        for ((known, attribute), address) in known.iter_mut().zip(attributes).zip([bias, beside]) {
+            if let Some(address) = address.filter(|a| a != known) {
+                self.set(blas, attribute, address)?;
+                *known = address;
+            }
         }
-        let value: *const c_void = (&raw const address).cast();
-        // SAFETY: the descriptor exists, and the attribute is an address.
-        let set = unsafe { (blas.desc_set)(self.raw[0], product_attribute::BIAS, value, 8) };
-        blas.check(set, "cublasLtMatmulDescSetAttribute")?;
-        self.bias = address;
+        self.others.set(known);
         Ok(())
     }
 

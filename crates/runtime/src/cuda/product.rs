@@ -1,9 +1,15 @@
 //! From a product to the parameters of cuBLASLt, which thinks in column-major matrices.
 
 use base::{Error, Result};
-use program::{Operand, Product};
+use program::{Epilogue, Operand, Product};
 use scalar::{Activation, DType};
 use smallvec::SmallVec;
+
+/// The part of a `cublasLtEpilogue_t` that says that there is a second matrix.
+const BESIDE: i32 = 128;
+/// Bytes that the second matrix begins at multiples of, and elements of which its columns are multiples apart.
+const BESIDE_BYTES: i64 = 16;
+const BESIDE_APART: i64 = 8;
 
 /// Calls that one product may take, for batch axes that do not merge.
 const MOST_CALLS: i64 = 1024;
@@ -49,6 +55,11 @@ impl Problem {
     /// Multiply-adds.
     pub(crate) fn work(&self) -> f64 {
         self.d.rows as f64 * self.d.columns as f64 * self.k as f64 * self.batch as f64
+    }
+
+    /// Whether there is a second matrix, which lies as d does.
+    pub(crate) fn has_beside(&self) -> bool {
+        self.epilogue & BESIDE != 0
     }
 }
 
@@ -96,6 +107,7 @@ pub(crate) fn map(product: &Product) -> Result<Mapped> {
     if product.k <= 0 {
         return refuse("nothing to sum over");
     }
+    let Some(epilogue) = epilogue(product) else { return refuse("what follows it") };
     let (mut product, mut axes) = (product.clone(), axes(product));
     fold(&mut product, &mut axes);
     // A row-major result is a column-major one of the product in the other order; a single column of it is better left alone.
@@ -118,11 +130,16 @@ pub(crate) fn map(product: &Product) -> Result<Mapped> {
         d: batched(d, sd),
         transposed,
         batch: inner.extent,
-        epilogue: epilogue(&product),
+        epilogue,
         k: product.k,
     };
     let start = [product.a.offset, product.b.offset, product.d.offset];
-    let calls = starts(start, &axes).into_iter().map(|at| in_order(at, swapped)).collect();
+    let calls: Vec<[i64; 3]> = starts(start, &axes).into_iter().map(|at| in_order(at, swapped)).collect();
+    if let Some(beside) = &product.epilogue.beside
+        && !takes_beside(&problem.d, calls.iter().map(|[_, _, d]| d - product.d.offset + beside.offset))
+    {
+        return refuse("a second matrix that is not aligned");
+    }
     Ok(Mapped { problem: Some(problem), swapped, calls })
 }
 
@@ -146,17 +163,27 @@ fn compute(p: &Product) -> Option<(i32, DType)> {
     })
 }
 
-/// `cublasLtEpilogue_t`.
-fn epilogue(p: &Product) -> i32 {
-    let function = match p.epilogue.activation {
-        None => 0,
-        Some(Activation::Relu) => 2,
-        Some(Activation::GeluTanh) => 32,
+/// `cublasLtEpilogue_t`, if there is one.
+fn epilogue(p: &Product) -> Option<i32> {
+    let Epilogue { bias, activation, beside } = &p.epilogue;
+    let function = match (activation, beside) {
+        (None, None) => 0,
+        (Some(Activation::Relu), None) => 2,
+        (Some(Activation::GeluTanh), None) => 32,
+        (Some(Activation::GeluTanh), Some(_)) => 32 | BESIDE,
+        (Some(Activation::GeluTanhBackward), Some(_)) if bias.is_none() => 64 | BESIDE,
+        _ => return None,
     };
-    match function | if p.epilogue.bias.is_some() { 4 } else { 0 } {
+    Some(match function | if bias.is_some() { 4 } else { 0 } {
         0 => 1,
         some => some,
-    }
+    })
+}
+
+/// Whether the library takes a second matrix that lies as d does and begins at these elements.
+fn takes_beside(d: &Matrix, mut begins: impl Iterator<Item = i64>) -> bool {
+    let apart = [d.leading, d.stride].iter().all(|distance| distance % BESIDE_APART == 0);
+    apart && begins.all(|at| at * d.dtype.size() as i64 % BESIDE_BYTES == 0)
 }
 
 /// Batch axes of more than one element, merged where all operands allow it; outermost first.

@@ -1,6 +1,6 @@
 //! Products as calls.
 
-use program::{Bias, Epilogue};
+use program::{Beside, Bias, Epilogue};
 
 use super::*;
 
@@ -137,13 +137,39 @@ fn batches_merge_fold_or_loop() {
 
 #[test]
 fn a_bias_needs_its_axis_adjacent() {
-    let bias =
-        |over_rows| Epilogue { bias: Some(Bias { param: 3, offset: 0, over_rows }), activation: Some(Activation::GeluTanh) };
+    let bias = |over_rows| Epilogue {
+        bias: Some(Bias { param: 3, offset: 0, over_rows }),
+        activation: Some(Activation::GeluTanh),
+        beside: None,
+    };
     let columns = map(&Product { epilogue: bias(false), ..plain() }).unwrap();
     assert!(columns.swapped && columns.problem.unwrap().epilogue == 36);
     assert!(map(&Product { epilogue: bias(true), ..plain() }).is_err());
     let across = map(&Product { epilogue: bias(true), d: operand(2, 1, 5, &[]), ..plain() }).unwrap();
     assert!(!across.swapped);
+}
+
+#[test]
+fn a_second_matrix_is_aligned() {
+    let beside = |activation, offset| Epilogue { activation, beside: Some(Beside { param: 3, offset }), ..Epilogue::default() };
+    let (gelu, backward) = (Some(Activation::GeluTanh), Some(Activation::GeluTanhBackward));
+    let wide = Product { n: 16, b: operand(1, 16, 1, &[]), d: operand(2, 16, 1, &[]), ..plain() };
+    for (activation, code) in [(gelu, 160), (backward, 192)] {
+        let problem = map(&Product { epilogue: beside(activation, 8), ..wide.clone() }).unwrap().problem.unwrap();
+        assert!(problem.has_beside() && problem.epilogue == code);
+    }
+    let bias = Some(Bias { param: 4, offset: 0, over_rows: false });
+    let bad = [
+        Product { epilogue: beside(gelu, 4), ..wide.clone() },
+        Product { epilogue: beside(gelu, 0), ..plain() },
+        Product { epilogue: beside(None, 0), ..wide.clone() },
+        Product { epilogue: beside(Some(Activation::Relu), 0), ..wide.clone() },
+        Product { epilogue: Epilogue { bias, ..beside(backward, 0) }, ..wide.clone() },
+        Product { epilogue: Epilogue { beside: None, ..beside(backward, 0) }, ..wide.clone() },
+    ];
+    for product in bad {
+        assert_eq!(map(&product).unwrap_err().kind, base::ErrorKind::Unsupported, "{product:?}");
+    }
 }
 
 #[test]

@@ -50,13 +50,13 @@ struct State<'a> {
     order: Order,
 }
 
-/// Refuses pairs whose classes can never share a kernel, before anything is built.
-fn incompatible(a: &Chosen, b: &Chosen) -> Result<(), Refusal> {
+/// Refuses pairs whose classes can never share a kernel, before anything is built. A library can do some sums after a product.
+fn incompatible(a: &Chosen, b: &Chosen, library: bool) -> Result<(), Refusal> {
     let class_of = |c: &Chosen| c.built.as_ref().map(|b| class(&b.comp));
     let reduces =
         |c: &Chosen| c.built.as_ref().is_some_and(|b| b.comp.values.iter().any(|v| matches!(v.def, Def::Reduce { .. })));
     let product = |c: &Chosen| class_of(c) == Some(Class::Contraction);
-    if product(a) && reduces(b) || product(b) && reduces(a) {
+    if !library && (product(a) && reduces(b) || product(b) && reduces(a)) {
         return Err(Refusal::new(Code::F13, "a reduction cannot share the tiles of a matrix product"));
     }
     if product(a) && product(b) && a.summary.contract_flops != b.summary.contract_flops {
@@ -370,7 +370,7 @@ impl<'a> State<'a> {
         let (Some(ga), Some(gb)) = (self.group(a), self.group(b)) else {
             return Err(Refusal::new(Code::F14, "merged already"));
         };
-        incompatible(ga, gb)?;
+        incompatible(ga, gb, self.target.products != Products::Generated)?;
         let members: BTreeSet<NodeId> = ga.group.members.union(&gb.group.members).copied().collect();
         self.admissible(&members)?;
         let name = |g: usize| {

@@ -105,10 +105,11 @@ fn computes(v: &kernel::Value) -> bool {
 }
 
 fn legal_contraction(comp: &Comp, target: &Target, numerics: Numerics) -> Result<(), Refusal> {
-    if let Products::Library(epilogues) = target.products
-        && comp.values.iter().any(computes)
-        && epilogue(comp, epilogues, numerics).is_none()
-    {
+    let library = match target.products {
+        Products::Library(epilogues) => Some(epilogue(comp, epilogues, numerics)),
+        Products::Generated => None,
+    };
+    if library == Some(None) && comp.values.iter().any(computes) {
         return Err(Refusal::new(Code::F13, "the library reads and writes stored matrices"));
     }
     let contracts: Vec<ValueId> =
@@ -118,7 +119,8 @@ fn legal_contraction(comp: &Comp, target: &Target, numerics: Numerics) -> Result
         _ => AxisSet::default(),
     });
     let axes: Vec<AxisSet> = axes.collect();
-    if comp.values.iter().any(|v| matches!(v.def, Def::Reduce { .. } | Def::Scan { .. })) {
+    let sums = library.flatten().is_some_and(|e| e.sums.is_some());
+    if !sums && comp.values.iter().any(|v| matches!(v.def, Def::Reduce { .. } | Def::Scan { .. })) {
         return Err(Refusal::new(Code::F13, "a reduction cannot share the tiles of a matrix product"));
     }
     let most = if target.products == Products::Generated { MAX_PRODUCTS } else { 1 };

@@ -1,7 +1,7 @@
 //! What follows a matrix product in its kernel, as far as a library can do it.
 
 use base::Numerics;
-use scalar::{Activation, DType, ScalarOp};
+use scalar::{Activation, Combiner, DType, ScalarOp};
 
 use crate::comp::{AxisSet, Comp, Def, Store, ValueId};
 use crate::polynomial::{is_gelu_tanh, is_gelu_tanh_backward};
@@ -20,6 +20,8 @@ pub struct Epilogue {
     pub result: usize,
     /// A second matrix that the function has to do with.
     pub beside: Option<Beside>,
+    /// The store of the result's sums over all but its last axis, of the result's type.
+    pub sums: Option<usize>,
 }
 
 /// A matrix of the result's type, with the same position for each element.
@@ -34,7 +36,7 @@ pub enum Beside {
 impl Epilogue {
     /// Nothing but a product, which the first store writes.
     pub fn bare(product: ValueId) -> Epilogue {
-        Epilogue { product, bias: None, activation: None, result: 0, beside: None }
+        Epilogue { product, bias: None, activation: None, result: 0, beside: None, sums: None }
     }
 
     /// Whether nothing follows the product.
@@ -54,7 +56,11 @@ pub fn epilogue(comp: &Comp, library: Epilogues, numerics: Numerics) -> Option<E
     let find = |result: usize| Finder::new(comp, product, &comp.stores[result], numerics)?.epilogue(result, library);
     match comp.stores.len() {
         1 => find(0),
-        2 if library.kept => (0..2).find_map(|result| keeping(comp, find(result)?, 1 - result, numerics)),
+        2 => (0..2).find_map(|result| {
+            let (found, other) = (find(result)?, 1 - result);
+            let kept = || keeping(comp, found, other, numerics).filter(|_| library.kept);
+            kept().or_else(|| summing(comp, found, other, numerics).filter(|_| library.sums))
+        }),
         _ => None,
     }
 }
@@ -67,6 +73,21 @@ fn keeping(comp: &Comp, found: Epilogue, kept: usize, numerics: Numerics) -> Opt
     let is_kept =
         finder.is_same(finder.before_last_rounding(store.value), x) && finder.is_beside(store.arg, &store.index, result);
     (found.activation == Some(Activation::GeluTanh) && is_kept).then_some(Epilogue { beside: Some(Beside::Kept(kept)), ..found })
+}
+
+/// An epilogue that also stores sums of its result: the gradient of what was added before the function.
+fn summing(comp: &Comp, found: Epilogue, sums: usize, numerics: Numerics) -> Option<Epilogue> {
+    let [result, store] = [found.result, sums].map(|n| &comp.stores[n]);
+    let finder = Finder::new(comp, found.product, store, numerics)?;
+    let last = result.index.last()?;
+    let v = finder.before_last_rounding(store.value);
+    let Def::Reduce { combiner: Combiner::Sum, src, .. } = &comp.value(v).def else { return None };
+    let unrounded = Finder::new(comp, found.product, result, numerics)?.before_last_rounding(result.value);
+    let of_result = src.iter().all(|&x| finder.is_same(x, result.value) || x == unrounded);
+    let over_rows = comp.is_cross(v) && comp.value(v).free == comp.free_of(last) && store.index == [last.clone()];
+    let alike = finder.dtype == comp.args[result.arg].dtype;
+    (found.activation == Some(Activation::GeluTanhBackward) && of_result && over_rows && alike)
+        .then_some(Epilogue { sums: Some(sums), ..found })
 }
 
 /// What is applied to the product and its bias.
@@ -116,6 +137,7 @@ impl<'a> Finder<'a> {
             activation: applied.function,
             result,
             beside,
+            sums: None,
         })
     }
 

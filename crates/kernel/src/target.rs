@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 
 impl Epilogues {
     /// Those of cuBLASLt, whose gelu is the tanh form.
-    pub const CUBLASLT: Epilogues = Epilogues { bias: true, relu: true, gelu_tanh: true, kept: true, gelu_tanh_backward: true };
+    pub const CUBLASLT: Epilogues =
+        Epilogues { bias: true, relu: true, gelu_tanh: true, kept: true, gelu_tanh_backward: true, sums: true };
     /// Those of cuDNN after convolutions.
-    pub const CUDNN: Epilogues = Epilogues { bias: true, relu: true, gelu_tanh: false, kept: false, gelu_tanh_backward: false };
+    pub const CUDNN: Epilogues =
+        Epilogues { bias: true, relu: true, gelu_tanh: false, kept: false, gelu_tanh_backward: false, sums: false };
 }
 
 /// How a device computes matrix products.
@@ -32,6 +34,8 @@ pub struct Epilogues {
     pub kept: bool,
     /// Applies `Activation::GeluTanhBackward`.
     pub gelu_tanh_backward: bool,
+    /// Stores sums over the rows of what `Activation::GeluTanhBackward` gives as well.
+    pub sums: bool,
 }
 
 /// What the cost model and the lowering rules know about a device.

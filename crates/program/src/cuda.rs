@@ -89,6 +89,19 @@ pub struct Epilogue {
     /// A second matrix of a product, of the result's type: what `GeluTanh` is applied to is written there as well, and
     /// `GeluTanhBackward` takes the derivative at what it reads there.
     pub beside: Option<Beside>,
+    /// A vector that is written: sums of a product's result, of its type, after `GeluTanhBackward`.
+    pub sums: Option<Sums>,
+}
+
+/// Sums of a matrix over one of its axes, and over the batch.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Sums {
+    /// Parameter.
+    pub param: u16,
+    /// Element of the vector's beginning.
+    pub offset: i64,
+    /// They vary over rows instead of columns.
+    pub over_rows: bool,
 }
 
 /// A matrix that lies within a parameter as the result lies in its own, but for where it begins.
@@ -256,10 +269,14 @@ impl fmt::Display for Epilogue {
         if let Some(activation) = self.activation {
             write!(f, ", {activation:?}")?;
         }
-        match &self.beside {
-            Some(beside) => write!(f, " beside p{}[{}..]", beside.param, beside.offset),
-            None => Ok(()),
+        if let Some(beside) = &self.beside {
+            write!(f, " beside p{}[{}..]", beside.param, beside.offset)?;
         }
+        if let Some(sums) = &self.sums {
+            let along = if sums.over_rows { "rows" } else { "columns" };
+            write!(f, ", p{}[{}..] its sums over {along}", sums.param, sums.offset)?;
+        }
+        Ok(())
     }
 }
 

@@ -16,7 +16,7 @@ pub use beside::beside;
 pub use body::{Affine, Body, Bound, Instr, Reg, RegDecl, Ty};
 pub use cuda::{
     Beside, Bias, Convolution, ConvolutionKind, CudaProgram, CudaStep, Epilogue, HARDWARE_END, Launch, Operand, PRELUDE_END,
-    Product, Tensor, Window,
+    Product, Sums, Tensor, Window,
 };
 pub use gemm::{Gemm, PackSource};
 pub use nest::{Nest, Sequence, Stage, TileAxis};

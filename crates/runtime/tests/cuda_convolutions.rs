@@ -273,7 +273,7 @@ fn a_bias_and_relu_follow_within_the_library() {
             c.epilogue = Epilogue {
                 bias: has_bias.then_some(Bias { param: 3, offset: 0, over_rows: false }),
                 activation: has_relu.then_some(Activation::Relu),
-                beside: None,
+                ..Epilogue::default()
             };
             let mut numbers = numbers(&c, special);
             let mut want = meant(&c, &numbers);

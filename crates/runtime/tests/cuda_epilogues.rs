@@ -2,7 +2,7 @@
 //! Without a GPU the test says so and passes.
 
 use base::{ErrorKind, Result};
-use program::{Access, Beside, Bias, CudaProgram, CudaStep, Epilogue, Operand, Param, Product};
+use program::{Access, Beside, Bias, CudaProgram, CudaStep, Epilogue, Operand, Param, Product, Sums};
 use runtime::{Arg, Buffer, Device, Pool};
 use scalar::{Activation, DType, Scalar};
 
@@ -29,7 +29,7 @@ impl Case {
                 param("a", Access::Read, m * k),
                 param("b", Access::Read, k * n),
                 param("d", Access::Write, m * n),
-                param("bias", Access::Read, n),
+                param("vector", if self.epilogue.sums.is_some() { Access::Write } else { Access::Read }, n),
                 param("beside", if self.keeps() { Access::Write } else { Access::Read }, m * n),
             ],
             source: String::new(),
@@ -59,8 +59,8 @@ impl Case {
         [y, x]
     }
 
-    /// What the GPU gives for these operands: the result, and the second matrix.
-    fn run(&self, device: &Device, operands: [&[f64]; 4]) -> Result<[Vec<f64>; 2]> {
+    /// What the GPU gives for these operands: the result, the second matrix, and the vector.
+    fn run(&self, device: &Device, operands: [&[f64]; 4]) -> Result<[Vec<f64>; 3]> {
         let prepared = device.prepare(self.program())?;
         let pool = device.pool();
         let [a, b, bias, beside] = operands.map(|o| upload(pool, self.dtype, o));
@@ -68,12 +68,12 @@ impl Case {
         let count = (self.sizes[0] * self.sizes[1]) as usize;
         let d = pool.alloc(count * size)?;
         device.launch(&prepared, &[&a, &b, &d, &bias, &beside].map(Arg::from))?;
-        let read = |buffer: &Buffer| -> Result<Vec<f64>> {
+        let read = |buffer: &Buffer, count: usize| -> Result<Vec<f64>> {
             let mut bytes = vec![0; count * size];
             buffer.read(0, &mut bytes)?;
             Ok(bytes.chunks_exact(size).map(|c| number(self.dtype, c)).collect())
         };
-        Ok([read(&d)?, read(&beside)?])
+        Ok([read(&d, count)?, read(&beside, count)?, read(&bias, self.sizes[1] as usize)?])
     }
 }
 
@@ -113,18 +113,18 @@ fn device() -> Option<std::sync::Arc<Device>> {
 fn epilogues() -> Vec<Epilogue> {
     let bias = [None, Some(Bias { param: 3, offset: 0, over_rows: false })];
     let functions = [None, Some(Activation::Relu), Some(Activation::GeluTanh)];
-    let alone = |b: &Option<Bias>| functions.map(|activation| Epilogue { bias: b.clone(), activation, beside: None });
+    let alone = |b: &Option<Bias>| functions.map(|activation| Epilogue { bias: b.clone(), activation, ..Epilogue::default() });
     bias.iter().flat_map(alone).collect()
 }
 
-/// Those with a second matrix, written and read.
+/// Those with a second matrix, written and read, and with sums.
 fn with_second_matrix() -> Vec<Epilogue> {
     let bias = Some(Bias { param: 3, offset: 0, over_rows: false });
+    let sums = Some(Sums { param: 3, offset: 0, over_rows: false });
     let beside = Some(Beside { param: 4, offset: 0 });
     let (gelu, backward) = (Some(Activation::GeluTanh), Some(Activation::GeluTanhBackward));
-    [(None, gelu), (bias, gelu), (None, backward)]
-        .map(|(bias, activation)| Epilogue { bias, activation, beside: beside.clone() })
-        .to_vec()
+    let kinds = [(None, gelu, None), (bias, gelu, None), (None, backward, None), (None, backward, sums)];
+    kinds.map(|(bias, activation, sums)| Epilogue { bias, activation, beside: beside.clone(), sums }).to_vec()
 }
 
 /// What is wrong with a case: an error, or the first element that is far from the reference. `None` where all is right.
@@ -132,7 +132,7 @@ fn fault(case: &Case, device: &Device) -> std::result::Result<Option<String>, ba
     let [m, n, k] = case.sizes;
     let (a, b, bias, beside) = (numbers(m * k, 1), numbers(k * n, 2), numbers(n, 3), numbers(m * n, 4));
     let operands = [&a[..], &b, &bias, &beside];
-    let [result, second] = case.run(device, operands)?;
+    let [result, second, vector] = case.run(device, operands)?;
     let tolerance = if case.dtype == DType::F32 { 1e-3 } else { 2e-2 };
     for at in 0..result.len() {
         let want = case.want(operands, at);
@@ -144,7 +144,19 @@ fn fault(case: &Case, device: &Device) -> std::result::Result<Option<String>, ba
             }
         }
     }
-    Ok(None)
+    Ok(case.epilogue.sums.as_ref().and_then(|_| far_sum(case, operands, &vector)))
+}
+
+/// The first sum over the rows of the result that is far from the reference: sums of rounded or of unrounded results will do.
+fn far_sum(case: &Case, operands: [&[f64]; 4], have: &[f64]) -> Option<String> {
+    let tolerance = if case.dtype == DType::F32 { 1e-3 } else { 2e-2 };
+    let [m, n, _] = case.sizes.map(|s| s as usize);
+    (0..n).find_map(|j| {
+        let column: Vec<f64> = (0..m).map(|i| case.want(operands, i * n + j)[0]).collect();
+        let (want, size) = (column.iter().sum::<f64>(), column.iter().map(|x| x.abs()).sum::<f64>());
+        let close = (have[j] - want).abs() <= tolerance * size.max(1.0);
+        (!close).then(|| format!("{case:?}: sum {j} is {}, not {want}", have[j]))
+    })
 }
 
 #[test]
@@ -205,12 +217,13 @@ fn functions_keep_what_is_no_number() {
                 let [m, n, k] = sizes;
                 let (mut a, b, bias, beside) = (numbers(m * k, 1), numbers(k * n, 2), numbers(n, 3), numbers(m * n, 4));
                 a[0] = f64::NAN;
-                let [result, second] = match case.run(&device, [&a, &b, &bias, &beside]) {
+                let [result, second, vector] = match case.run(&device, [&a, &b, &bias, &beside]) {
                     Err(e) if e.kind == ErrorKind::Unsupported => continue,
                     have => have.unwrap(),
                 };
                 let kept = if case.keeps() { &second } else { &result };
-                if ![&result, kept].iter().all(|have| have[..n as usize].iter().all(|x| x.is_nan())) {
+                let sums = if case.epilogue.sums.is_some() { &vector } else { &result };
+                if ![&result, kept, sums].iter().all(|have| have[..n as usize].iter().all(|x| x.is_nan())) {
                     lost.push(format!("{case:?}: {:?}", &result[..4]));
                 }
             }

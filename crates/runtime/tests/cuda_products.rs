@@ -79,7 +79,11 @@ impl Case {
 }
 
 fn cases() -> Vec<Case> {
-    let bias = |over_rows| Epilogue { bias: Some(Bias { param: 3, offset: 0, over_rows }), activation: Some(Activation::Relu) };
+    let bias = |over_rows| Epilogue {
+        bias: Some(Bias { param: 3, offset: 0, over_rows }),
+        activation: Some(Activation::Relu),
+        ..Epilogue::default()
+    };
     let mut cases = vec![
         case(&[], [200, 120, 96], [false; 3], bias(false)),
         case(&[], [200, 120, 96], [false, false, true], bias(true)),

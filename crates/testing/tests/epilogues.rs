@@ -127,6 +127,17 @@ fn the_gradient_of_gelu_is_left_to_the_library_in_wide_numerics() {
 }
 
 #[test]
+fn sums_of_the_gradient_of_gelu_are_a_second_result() {
+    let backward = backward();
+    let lines = ["%q = cast.f32 %p", "%z = cast.f32 %m", &backward, "%y = cast.bf16 %y0", "%db = reduce.sum %y [0]"];
+    let (summed, launches) = product(&two_results("bf16", true, &lines, "%db"));
+    let sums = summed.epilogue.sums.expect("a second result");
+    assert_eq!((summed.epilogue.activation, launches, sums.over_rows), (Some(Activation::GeluTanhBackward), 0, false));
+    let along = ["%q = cast.f32 %p", "%z = cast.f32 %m", &backward, "%y = cast.bf16 %y0", "%db = reduce.sum %y [1]"];
+    assert_eq!(product(&two_results("bf16", true, &along, "%db")).0.epilogue, program::Epilogue::default(), "of rows");
+}
+
+#[test]
 fn what_gelu_is_applied_to_is_a_second_result() {
     let gelu = gelu("%u");
     let lines = [BIAS, "%u = cast.f32 %s", &gelu, "%y = cast.bf16 %g"];

@@ -52,7 +52,8 @@ fn followed(flat: &Flat, epilogue: Epilogue, allowed: Convolutions, params: &[Pa
     }
     let Convolution { kind, groups, y, .. } = &convolution;
     let last = [&convolution.x, y].iter().all(|t| t.strides[1] == 1 && t.extents[1] > 1);
-    let known = matches!(epilogue.activation, None | Some(Activation::Relu)) && epilogue.beside.is_none();
+    let known =
+        matches!(epilogue.activation, None | Some(Activation::Relu)) && epilogue.beside.is_none() && epilogue.sums.is_none();
     let taken = last && known && *groups == 1 && *kind == ConvolutionKind::Forward && y.dtype != DType::F32;
     if !taken || allowed < Convolutions::Followed {
         return None;
@@ -61,7 +62,7 @@ fn followed(flat: &Flat, epilogue: Epilogue, allowed: Convolutions, params: &[Pa
         Some(v) => Some(bias(flat, load(flat, v)?, &alone.stores[0].index)?),
         None => None,
     };
-    convolution.epilogue = program::Epilogue { bias, activation: epilogue.activation, beside: None };
+    convolution.epilogue = program::Epilogue { bias, activation: epilogue.activation, ..program::Epilogue::default() };
     Some(convolution)
 }
 

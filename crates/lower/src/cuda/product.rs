@@ -1,7 +1,7 @@
 //! Products of stored matrices, and what the library does to them before it stores them.
 
 use kernel::{AxisSet, Epilogue, ValueId};
-use program::{Access, Beside, Bias, Operand, Param, Product};
+use program::{Access, Beside, Bias, Operand, Param, Product, Sums};
 use scalar::{DType, Scalar};
 
 use crate::flat::{Flat, FlatDef, FlatStore};
@@ -36,16 +36,21 @@ pub(crate) fn take(flat: &Flat, epilogue: Option<Epilogue>, params: &mut Vec<Par
     Some(Taken { product, rest: Some(rest) })
 }
 
-/// The only product of a comp, stored in a workspace, and what remains, which reads it there.
+/// The only product of a comp, stored in a workspace, and what remains, which reads it there. What remains may reduce over axes that
+/// the product is not over.
 pub(super) fn split(flat: &Flat, workspace: usize) -> Option<(Flat, Flat, Param)> {
-    let mut reductions = (0..flat.values.len() as ValueId).filter(|&v| flat.value(v).def.is_reduction());
-    let (Some(v), None) = (reductions.next(), reductions.next()) else { return None };
+    let is_one = |def: &FlatDef| matches!(def, FlatDef::Contract { .. });
+    let mut contractions = (0..flat.values.len() as ValueId).filter(|&v| is_one(&flat.value(v).def));
+    let (Some(v), None) = (contractions.next(), contractions.next()) else { return None };
+    let over = flat.value(v).def.reduced();
+    let others = flat.values.iter().filter(|v| v.def.is_reduction() && !is_one(&v.def));
+    let shares = others.into_iter().any(|other| !other.def.reduced().and(over).is_empty());
     let scans = flat.values.iter().any(|v| matches!(v.def, FlatDef::Scan { .. }));
-    if scans || !matches!(flat.value(v).def, FlatDef::Contract { .. }) {
+    if scans || shares {
         return None;
     }
     let (mut index, mut elements) = (Lin::default(), 1);
-    for &axis in flat.order.iter().rev().filter(|&&a| flat.live(flat.value(v).free).has(a)) {
+    for axis in innermost_first(flat, flat.live(flat.value(v).free)) {
         index = index.add(&Lin::axis(axis).scale(elements));
         elements *= flat.extents[axis];
     }
@@ -56,6 +61,16 @@ pub(super) fn split(flat: &Flat, workspace: usize) -> Option<(Flat, Flat, Param)
     let rest = without(flat, v, FlatDef::Load { arg: workspace, index, when: Vec::new(), fill: Scalar::zero(dtype) });
     let name = format!("product{workspace}");
     Some((alone, rest, Param { name, dtype, access: Access::ReadWrite, elements: elements as u64 }))
+}
+
+/// Axes in the order in which a store that varies over all of them has its elements, or else in that of the comp.
+fn innermost_first(flat: &Flat, axes: AxisSet) -> Vec<usize> {
+    let mut order: Vec<usize> = flat.order.iter().rev().copied().filter(|&a| axes.has(a)).collect();
+    let varies = |store: &&FlatStore| store.index.is_affine() && order.iter().all(|&a| store.index.coef(a) != 0);
+    if let Some(store) = flat.stores.iter().find(varies) {
+        order.sort_by_key(|&a| store.index.coef(a).abs());
+    }
+    order
 }
 
 /// A comp in which a contraction is something else, without the axes that it is over.
@@ -118,6 +133,10 @@ fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product>
         Some(which) => Some(beside(flat, which, &d, &store.index).filter(|_| takes_beside(&d, [m, n].map(|x| flat.extents[x])))?),
         None => None,
     };
+    let sums = match epilogue.sums {
+        Some(store) => Some(sums(flat.stores.get(store)?, [m, n], &d)?),
+        None => None,
+    };
     Some(Product {
         batch: batch.iter().map(|&x| flat.extents[x]).collect(),
         m: flat.extents[m],
@@ -127,7 +146,7 @@ fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product>
         b,
         d,
         acc,
-        epilogue: program::Epilogue { bias, activation: epilogue.activation, beside },
+        epilogue: program::Epilogue { bias, activation: epilogue.activation, beside, sums },
     })
 }
 
@@ -138,6 +157,12 @@ fn bias((param, index): (usize, &Lin), [m, n]: [usize; 2], d: &Operand) -> Optio
     let aligned = index.base * d.dtype.size() as i64 % ALIGNED == 0;
     let fits = aligned && (over_rows || (d.columns == 1 && along(n)));
     fits.then_some(Bias { param: param as u16, offset: index.base, over_rows })
+}
+
+/// Sums over the adjacent axis, rows or columns, of a result.
+fn sums(store: &FlatStore, axes: [usize; 2], d: &Operand) -> Option<Sums> {
+    let Bias { param, offset, over_rows } = bias((store.arg, &store.index), axes, d)?;
+    Some(Sums { param, offset, over_rows })
 }
 
 /// A second matrix that lies as the result does.

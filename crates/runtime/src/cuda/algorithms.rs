@@ -55,7 +55,9 @@ impl Contest for Algorithms<'_> {
     fn rehearsal<'a>(&'a self, plan: &'a Algorithm) -> Result<impl Fn() -> Result<()> + 'a> {
         let addresses = self.operands.addresses::<3>()?;
         let beside = if self.problem.has_beside() { Some(self.operands.addresses::<4>()?[3]) } else { None };
-        self.descriptors.set_others(self.started.blas()?, None, beside)?;
+        // Sums are written, which may go over the second matrix while timing, but not over the workspace.
+        let sums = beside.filter(|_| self.problem.has_sums());
+        self.descriptors.set_others(self.started.blas()?, sums, beside)?;
         Ok(move || self.descriptors.run(self.context, self.started, addresses, plan))
     }
 

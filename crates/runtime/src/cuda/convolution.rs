@@ -67,11 +67,11 @@ impl Problem {
             check_inside(tensor, c.windows.len() + 2, params).map_err(wrong)?;
         }
         check_extents(c).map_err(wrong)?;
-        let Epilogue { bias, activation, beside } = &c.epilogue;
+        let Epilogue { bias, activation, beside, sums } = &c.epilogue;
         if (bias.is_some() || activation.is_some()) && c.kind != ConvolutionKind::Forward {
             return Err(refuse("what follows a gradient"));
         }
-        if !matches!(activation, None | Some(Activation::Relu)) || beside.is_some() {
+        if !matches!(activation, None | Some(Activation::Relu)) || beside.is_some() || sums.is_some() {
             return Err(refuse("activation"));
         }
         let bias = bias.as_ref().map(|b| bias_array(b, &c.y, params)).transpose().map_err(wrong)?;
@@ -194,7 +194,7 @@ mod tests {
         let (mut c, mut params) = plain();
         params.push(Param { name: "b".into(), dtype: DType::F16, access: Access::Read, elements: 7 });
         let bias = |offset| Some(Bias { param: 3, offset, over_rows: false });
-        c.epilogue = Epilogue { bias: bias(1), activation: Some(Activation::Relu), beside: None };
+        c.epilogue = Epilogue { bias: bias(1), activation: Some(Activation::Relu), ..Epilogue::default() };
         let problem = Problem::new(&c, &params).unwrap();
         assert_eq!(problem.bias, Some(Array { extents: vec![1, 6, 1, 1], strides: vec![6, 1, 6, 6], alignment: 2 }));
         let alone = problem.alone().unwrap();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::{Error, Result};
-use program::{Operand, Param, Product};
+use program::{Epilogue, Operand, Param, Product};
 use scalar::DType;
 
 use super::algorithms::Algorithms;
@@ -121,9 +121,10 @@ impl Multiplier {
         let size = |dtype: DType| dtype.size() as i64;
         let (a, b) = if swapped { (&product.b, &product.a) } else { (&product.a, &product.b) };
         let operands = [a, b, &product.d];
-        let bias = product.epilogue.bias.as_ref();
-        let beside = product.epilogue.beside.as_ref().map(|b| Operand { param: b.param, offset: b.offset, ..product.d.clone() });
-        let others = bias.map(|b| b.param).into_iter().chain(beside.as_ref().map(|b| b.param));
+        let Epilogue { bias, sums, beside, .. } = &product.epilogue;
+        let vector = bias.as_ref().map(|b| (b.param, b.offset)).or(sums.as_ref().map(|s| (s.param, s.offset)));
+        let beside = beside.as_ref().map(|b| Operand { param: b.param, offset: b.offset, ..product.d.clone() });
+        let others = vector.map(|v| v.0).into_iter().chain(beside.as_ref().map(|b| b.param));
         for param in operands.iter().map(|o| o.param).chain(others) {
             if usize::from(param) >= params.len() {
                 return Err(Error::internal(format!("a product of parameter {param} of {}", params.len())));
@@ -139,7 +140,7 @@ impl Multiplier {
         let ready = Ready {
             multiplier: self.clone(),
             params: operands.map(|o| o.param),
-            bias: bias.map(|b| (b.param, b.offset * size(product.d.dtype))),
+            vector: vector.map(|(param, at)| (param, at * size(product.d.dtype))),
             beside: beside.map(|b| (b.param, (b.offset - product.d.offset) * size(b.dtype))),
             descriptors: Mutex::new(descriptors),
             problem,
@@ -178,11 +179,11 @@ struct Ready {
     multiplier: Arc<Multiplier>,
     /// Parameters of the library's a, b and d.
     params: [u16; 3],
-    /// Parameter and byte of the bias.
-    bias: Option<(u16, i64)>,
+    /// Parameter and byte of the bias, or of the sums.
+    vector: Option<(u16, i64)>,
     /// Parameter of the second matrix, and how many bytes after d's it begins.
     beside: Option<(u16, i64)>,
-    /// Held during a call, as the addresses of bias and second matrix are parts of them.
+    /// Held during a call, as the addresses of vector and second matrix are parts of them.
     descriptors: Mutex<Descriptors>,
     problem: Problem,
     /// For addresses that are aligned, and for others, which are rare.
@@ -201,7 +202,7 @@ impl Ready {
         // Of a vector that is read while timing any address will do, as the workspace is larger; of a second matrix only the alignment
         // counts until a product runs.
         let any = started.workspace.as_ptr() as u64;
-        descriptors.set_others(started.blas()?, self.bias.map(|_| any), self.beside.map(|_| any))?;
+        descriptors.set_others(started.blas()?, self.vector.map(|_| any), self.beside.map(|_| any))?;
         let beside = problem.has_beside().then_some(&problem.d);
         let matrices = [&problem.a, &problem.b, &problem.d].into_iter().chain(beside);
         let sizes = matrices.map(|m| (m.dtype, m.span(problem.batch).max(1) as usize));
@@ -219,14 +220,14 @@ impl PreparedProduct {
         let started = ready.multiplier.started(context)?;
         let blas = started.blas()?;
         let bases = ready.params.map(|p| addresses[usize::from(p)]);
-        let bias = ready.bias.map(|(param, at)| addresses[usize::from(param)].wrapping_add_signed(at));
+        let vector = ready.vector.map(|(param, at)| addresses[usize::from(param)].wrapping_add_signed(at));
         for call in &self.calls {
             let [a, b, d] = [0, 1, 2].map(|o| bases[o].wrapping_add_signed(call[o]));
-            let aligned = (a | b | d | bias.unwrap_or(0)).is_multiple_of(ALIGNED);
+            let aligned = (a | b | d | vector.unwrap_or(0)).is_multiple_of(ALIGNED);
             let chosen = ready.chosen(context, started, aligned)?;
             let beside = ready.beside.map(|(param, after)| addresses[usize::from(param)].wrapping_add_signed(call[2] + after));
             let descriptors = ready.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
-            descriptors.set_others(blas, bias, beside)?;
+            descriptors.set_others(blas, vector, beside)?;
             descriptors.run(context, started, [a, b, d], &chosen)?;
         }
         Ok(())
@@ -240,7 +241,7 @@ pub(super) struct Descriptors {
     destroy: [unsafe extern "C" fn(Opaque) -> i32; 2],
     /// Scale factors: one and zero in the type of the product.
     factors: [[u8; 8]; 2],
-    /// Addresses that the product has of bias and second matrix.
+    /// Addresses that the product has of vector and second matrix.
     others: Cell<[u64; 2]>,
 }
 
@@ -288,11 +289,11 @@ impl Descriptors {
         blas.check(set, "cublasLtMatmulDescSetAttribute")
     }
 
-    /// Sets the addresses of bias and second matrix, where there are such.
-    pub(super) fn set_others(&self, blas: &Blas, bias: Option<u64>, beside: Option<u64>) -> Result<()> {
+    /// Sets the addresses of vector and second matrix, where there are such.
+    pub(super) fn set_others(&self, blas: &Blas, vector: Option<u64>, beside: Option<u64>) -> Result<()> {
         let mut known = self.others.get();
         let attributes = [product_attribute::BIAS, product_attribute::BESIDE];
-        for ((known, attribute), address) in known.iter_mut().zip(attributes).zip([bias, beside]) {
+        for ((known, attribute), address) in known.iter_mut().zip(attributes).zip([vector, beside]) {
             if let Some(address) = address.filter(|a| a != known) {
                 self.set(blas, attribute, address)?;
                 *known = address;

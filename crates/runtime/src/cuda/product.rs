@@ -7,6 +7,8 @@ use smallvec::SmallVec;
 
 /// The part of a `cublasLtEpilogue_t` that says that there is a second matrix.
 const BESIDE: i32 = 128;
+/// And that which says that sums of the result are stored.
+const SUMS: i32 = 16;
 /// Bytes that the second matrix begins at multiples of, and elements of which its columns are multiples apart.
 const BESIDE_BYTES: i64 = 16;
 const BESIDE_APART: i64 = 8;
@@ -61,6 +63,11 @@ impl Problem {
     pub(crate) fn has_beside(&self) -> bool {
         self.epilogue & BESIDE != 0
     }
+
+    /// Whether sums of d are a second result.
+    pub(crate) fn has_sums(&self) -> bool {
+        self.epilogue & SUMS != 0
+    }
 }
 
 /// A product as calls.
@@ -111,7 +118,7 @@ pub(crate) fn map(product: &Product) -> Result<Mapped> {
     let (mut product, mut axes) = (product.clone(), axes(product));
     fold(&mut product, &mut axes);
     // A row-major result is a column-major one of the product in the other order; a single column of it is better left alone.
-    let column = product.n == 1 && product.d.rows == 1 && product.epilogue.bias.is_none();
+    let column = product.n == 1 && product.d.rows == 1 && vector_over_rows(&product).is_none();
     let orders = if column { [false, true] } else { [true, false] };
     let Some((swapped, a, b, d, transposed)) = orders.into_iter().find_map(|swapped| matrices(&product, swapped)) else {
         return refuse("neither rows nor columns are adjacent, or a bias over the other axis");
@@ -140,6 +147,9 @@ pub(crate) fn map(product: &Product) -> Result<Mapped> {
     {
         return refuse("a second matrix that is not aligned");
     }
+    if problem.has_sums() && (problem.batch > 1 || calls.len() > 1) {
+        return refuse("sums over a batch");
+    }
     Ok(Mapped { problem: Some(problem), swapped, calls })
 }
 
@@ -165,16 +175,20 @@ fn compute(p: &Product) -> Option<(i32, DType)> {
 
 /// `cublasLtEpilogue_t`, if there is one.
 fn epilogue(p: &Product) -> Option<i32> {
-    let Epilogue { bias, activation, beside } = &p.epilogue;
+    let Epilogue { bias, activation, beside, sums } = &p.epilogue;
+    let is_backward = *activation == Some(Activation::GeluTanhBackward);
+    if (bias.is_some() && is_backward) || (sums.is_some() && !is_backward) {
+        return None;
+    }
     let function = match (activation, beside) {
         (None, None) => 0,
         (Some(Activation::Relu), None) => 2,
         (Some(Activation::GeluTanh), None) => 32,
         (Some(Activation::GeluTanh), Some(_)) => 32 | BESIDE,
-        (Some(Activation::GeluTanhBackward), Some(_)) if bias.is_none() => 64 | BESIDE,
+        (Some(Activation::GeluTanhBackward), Some(_)) => 64 | BESIDE,
         _ => return None,
     };
-    Some(match function | if bias.is_some() { 4 } else { 0 } {
+    Some(match function | if bias.is_some() { 4 } else { 0 } | if sums.is_some() { SUMS } else { 0 } {
         0 => 1,
         some => some,
     })
@@ -202,9 +216,15 @@ fn axes(p: &Product) -> SmallVec<[Axis; 4]> {
     axes
 }
 
+/// Whether the vector that is read or written after a product varies over rows, if there is one.
+fn vector_over_rows(p: &Product) -> Option<bool> {
+    let Epilogue { bias, sums, .. } = &p.epilogue;
+    bias.as_ref().map(|b| b.over_rows).or(sums.as_ref().map(|s| s.over_rows))
+}
+
 /// Makes the innermost batch axis rows, where b does not vary and a's and d's rows go on from one matrix to the next.
 fn fold(p: &mut Product, axes: &mut SmallVec<[Axis; 4]>) {
-    let over_rows = p.epilogue.bias.as_ref().is_some_and(|b| b.over_rows);
+    let over_rows = vector_over_rows(p) == Some(true);
     while let Some(axis) = axes.last().filter(|_| !over_rows) {
         let [a, b, d] = axis.strides;
         let (mut a_rows, mut d_rows) = (p.a.rows, p.d.rows);
@@ -221,7 +241,7 @@ fn fold(p: &mut Product, axes: &mut SmallVec<[Axis; 4]>) {
 
 /// The library's a, b and d, and whether a and b are transposed, for one order of the factors.
 fn matrices(p: &Product, swapped: bool) -> Option<(bool, Matrix, Matrix, Matrix, [bool; 2])> {
-    if p.epilogue.bias.as_ref().is_some_and(|b| b.over_rows == swapped) {
+    if vector_over_rows(p) == Some(swapped) {
         return None;
     }
     let (m, n, k) = (p.m, p.n, p.k);

@@ -1,6 +1,6 @@
 //! Products as calls.
 
-use program::{Beside, Bias, Epilogue};
+use program::{Beside, Bias, Epilogue, Sums};
 
 use super::*;
 
@@ -140,7 +140,7 @@ fn a_bias_needs_its_axis_adjacent() {
     let bias = |over_rows| Epilogue {
         bias: Some(Bias { param: 3, offset: 0, over_rows }),
         activation: Some(Activation::GeluTanh),
-        beside: None,
+        ..Epilogue::default()
     };
     let columns = map(&Product { epilogue: bias(false), ..plain() }).unwrap();
     assert!(columns.swapped && columns.problem.unwrap().epilogue == 36);
@@ -158,8 +158,23 @@ fn a_second_matrix_is_aligned() {
         let problem = map(&Product { epilogue: beside(activation, 8), ..wide.clone() }).unwrap().problem.unwrap();
         assert!(problem.has_beside() && problem.epilogue == code);
     }
+    let sums = |over_rows| Epilogue { sums: Some(Sums { param: 4, offset: 0, over_rows }), ..beside(backward, 0) };
+    let summed = map(&Product { epilogue: sums(false), ..wide.clone() }).unwrap().problem.unwrap();
+    assert!(summed.has_sums() && summed.epilogue == 208);
+    let stacked = |epilogue| Product {
+        batch: vec![2],
+        a: operand(0, 3, 1, &[15]),
+        b: operand(1, 16, 1, &[0]),
+        d: operand(2, 16, 1, &[80]),
+        epilogue,
+        ..wide.clone()
+    };
+    assert_eq!(map(&stacked(sums(false))).unwrap().problem.unwrap().d.columns, 10, "sums over the batch as well");
     let bias = Some(Bias { param: 4, offset: 0, over_rows: false });
     let bad = [
+        Product { b: operand(1, 16, 1, &[48]), ..stacked(sums(false)) },
+        Product { epilogue: sums(true), ..wide.clone() },
+        Product { epilogue: Epilogue { activation: gelu, ..sums(false) }, ..wide.clone() },
         Product { epilogue: beside(gelu, 4), ..wide.clone() },
         Product { epilogue: beside(gelu, 0), ..plain() },
         Product { epilogue: beside(None, 0), ..wide.clone() },

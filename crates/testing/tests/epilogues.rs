@@ -1,5 +1,8 @@
 //! What the planner leaves to the library after a product, by function, element type and rules of rounding.
 
+use std::collections::BTreeMap;
+
+use driver::Target;
 use program::{CudaProgram, CudaStep, Product};
 use scalar::Activation;
 use testing::cuda::cuda_programs;
@@ -15,13 +18,17 @@ fn two_results(dtype: &str, wide: bool, lines: &[&str], second: &str) -> Vec<Cud
 }
 
 fn returning(dtype: &str, wide: bool, lines: &[&str], results: &str, values: &str) -> Vec<CudaProgram> {
+    cuda_programs(&source(dtype, wide, lines, results, values)).unwrap()
+}
+
+fn source(dtype: &str, wide: bool, lines: &[&str], results: &str, values: &str) -> String {
     let head = "func f(x: #[512, 768], w: #[768, 1024], v: #[1024], m: #[512, 1024], n: #[512]) -> RESULTS {\n\
          %p = contract %x, %w \"ab,bc->ac\" acc f32\n\
          %v1 = view.reshape %v [1, 1024]\n%b = view.expand %v1 [512, 1024]\n\
          %n1 = view.reshape %n [512, 1]\n%rows = view.expand %n1 [512, 1024]\n";
     let body = format!("{head}{}\nreturn {values}\n}}\n", lines.join("\n")).replace('#', dtype).replace("RESULTS", results);
     let numerics = if wide { "# numerics wide\n" } else { "" };
-    cuda_programs(&format!("{numerics}{body}")).unwrap()
+    format!("{numerics}{body}")
 }
 
 /// The one product of a plan, and how many launches there are besides.
@@ -149,6 +156,22 @@ fn what_gelu_is_applied_to_is_a_second_result() {
     assert!(product(&programs(false)).0.epilogue.beside.is_none(), "rounded in between");
     let (other, launches) = product(&two_results("bf16", true, &lines, "%p"));
     assert!(other.epilogue == program::Epilogue::default() && launches == 1, "not what gelu is applied to");
+}
+
+#[test]
+fn what_the_library_refuses_is_a_product_and_one_kernel() {
+    let backward = backward();
+    let lines = ["%q = cast.f32 %p", "%z = cast.f32 %m", &backward, "%y = cast.bf16 %y0", "%db = reduce.sum %y [0]"];
+    let body = source("bf16", true, &lines, "(y, z)", "y = %y, z = %db");
+    let mut config = testing::cuda::config_of(&body);
+    let graph = graph::text::parse("test", &body).unwrap();
+    let plan = driver::passes(&graph, &BTreeMap::new(), &Target::cuda(), &config).unwrap().plan;
+    let [kernel] = &plan.kernels[..] else { panic!("{plan:?}") };
+    let whole = driver::cuda_program(&plan, kernel, &BTreeMap::new(), &config).unwrap();
+    assert!(program::Program::from(whole).has_followed_products());
+    config.cuda.followed_products = false;
+    let (alone, launches) = product(&[driver::cuda_program(&plan, kernel, &BTreeMap::new(), &config).unwrap()]);
+    assert!(alone.epilogue == program::Epilogue::default() && launches == 2, "a kernel, and one that ends its sums");
 }
 
 #[test]

@@ -50,6 +50,7 @@ k0_contract_cast_f32_mul_add_and_3
   p4: product4 bf16[512512] ReadWrite
 struct k_contract_cast_f32_mul_add_and_3_words { u64 w[4]; };
 extern "C" __global__ void __launch_bounds__(256) k_contract_cast_f32_mul_add_and_3(const __grid_constant__ k_contract_cast_f32_mul_add_and_3_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[3]; const u32 block = blockIdx.x;
 bf16* p4 = (bf16*)w[0];
 bf16* p2 = (bf16*)w[1];

@@ -53,6 +53,7 @@ k0_contract_cast_f32_mul_add_and_4
   p6: partial6 f32[32032] ReadWrite
 struct k_contract_cast_f32_mul_add_and_4_words { u64 w[5]; };
 extern "C" __global__ void __launch_bounds__(256) k_contract_cast_f32_mul_add_and_4(const __grid_constant__ k_contract_cast_f32_mul_add_and_4_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[4]; const u32 block = blockIdx.x;
 bf16* p5 = (bf16*)w[0];
 bf16* p2 = (bf16*)w[1];
@@ -113,6 +114,7 @@ if (inside) p6[(a0 + a3 * 1001)] = Down<float>::of(y30.a);
 }
 struct k_contract_cast_f32_mul_add_and_4_finish_words { u64 w[3]; };
 extern "C" __global__ void __launch_bounds__(1024) k_contract_cast_f32_mul_add_and_4_finish(const __grid_constant__ k_contract_cast_f32_mul_add_and_4_finish_words words) {
+earlier_kernels_done();
 const u64* w = words.w; u64* fault = (u64*)w[2]; const u32 block = blockIdx.x;
 float* p6 = (float*)w[0];
 bf16* p4 = (bf16*)w[1];

@@ -45,12 +45,16 @@ impl Epilogue {
     }
 }
 
-/// What follows the one product of a comp, if a library does the same under the rules of rounding: it rounds once, in the end.
-/// That is the same in `eager` numerics where nothing is narrower than the accumulator before the end.
+/// What follows the one product of a comp, which is of stored matrices, if a library does the same under the rules of rounding: it
+/// rounds once, in the end. That is the same in `eager` numerics where nothing is narrower than the accumulator before the end.
 pub fn epilogue(comp: &Comp, library: Epilogues, numerics: Numerics) -> Option<Epilogue> {
     let mut contracts = (0..comp.values.len() as ValueId).filter(|&v| matches!(comp.value(v).def, Def::Contract { .. }));
     let (Some(product), None) = (contracts.next(), contracts.next()) else { return None };
     if comp.stores.iter().any(|store| store.combine.is_some() || store.collides || !store.when.is_empty()) {
+        return None;
+    }
+    let is_stored = |v: &ValueId| matches!(comp.value(*v).def, Def::Load { .. });
+    if !comp.operands(product).iter().all(is_stored) {
         return None;
     }
     let find = |result: usize| Finder::new(comp, product, &comp.stores[result], numerics)?.epilogue(result, library);

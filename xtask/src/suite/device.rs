@@ -34,15 +34,8 @@ const VAST: &str = "func vast(x: f32[1, 1]) -> (y) {
 ";
 
 /// What is checked of a device, beside what is checked alone.
-pub(crate) const PROPERTIES: [&str; 7] = [
-    "index-check",
-    "out-of-memory",
-    "empty-table",
-    "beyond-i32",
-    "misaligned",
-    "two-executables",
-    "device-number",
-];
+pub(crate) const PROPERTIES: [&str; 7] =
+    ["index-check", "out-of-memory", "empty-table", "beyond-i32", "misaligned", "two-executables", "device-number"];
 
 /// Checks one property.
 ///

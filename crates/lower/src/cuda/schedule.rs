@@ -350,7 +350,8 @@ impl<'a> Shape<'a> {
         let cluster = if group > 2 * THREADS { group / THREADS } else { 1 };
         let alone = whole && group >= FEW_THREADS;
         let threads = if cluster > 1 || self.in_order() || alone { group / cluster } else { group.max(THREADS) };
-        let depth = if whole && group == threads && self.row.fits(LEAST_DEPTH, group, threads, self.clusters) { LEAST_DEPTH } else { 1 };
+        let depth =
+            if whole && group == threads && self.row.fits(LEAST_DEPTH, group, threads, self.clusters) { LEAST_DEPTH } else { 1 };
         let hold = if self.row.fits(2, group, threads, self.clusters) { Hold::Shared } else { Hold::Registers };
         Schedule { walkers: threads * cluster / group, group, cluster, unrolled: true, depth, hold, ..self.one() }
     }
@@ -472,7 +473,11 @@ fn held_bytes(
     moves: &dyn Fn(&FlatValue) -> bool,
 ) -> Option<i64> {
     let again = read_again(order, plan);
-    let bytes = again.iter().filter(|&&v| moves(order.flat.value(v))).map(|&v| copied_bytes(order.flat, v, vector, lanes, dtypes)).sum::<Option<i64>>()?;
+    let bytes = again
+        .iter()
+        .filter(|&&v| moves(order.flat.value(v)))
+        .map(|&v| copied_bytes(order.flat, v, vector, lanes, dtypes))
+        .sum::<Option<i64>>()?;
     (bytes > 0).then_some(bytes)
 }
 
@@ -506,7 +511,9 @@ impl Grid<'_> {
         let order = Stages::new(flat, &[]);
         let is_row = self.clusters && vector.is_some_and(|v| inner.has(v));
         let bytes = held_bytes(&order, &order.plan(), vector, lanes, self.dtypes, &|_| true).filter(|_| is_row);
-        Row { bytes, fixed: fixed_bytes(&order, lanes, self.dtypes), chunks: flat.points(inner) / lanes }.shares(true).is_some_and(|(cluster, _)| cluster > 1)
+        Row { bytes, fixed: fixed_bytes(&order, lanes, self.dtypes), chunks: flat.points(inner) / lanes }
+            .shares(true)
+            .is_some_and(|(cluster, _)| cluster > 1)
     }
 }
 

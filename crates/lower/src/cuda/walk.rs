@@ -371,7 +371,8 @@ impl Nest<'_, '_> {
     fn store_state(&mut self, p: &Partial, state: &str, lanes: bool) -> Result<()> {
         let guard = self.guard.clone().map_or(String::new(), |g| format!("if ({g}) "));
         for ((arg, index), field) in p.states.iter().zip(["a", "b", "c"]) {
-            let adjacent = lanes && self.has_room() && self.s.vector.is_some_and(|a| is_vector(self.flat, index, a, self.s.lanes));
+            let adjacent =
+                lanes && self.has_room() && self.s.vector.is_some_and(|a| is_vector(self.flat, index, a, self.s.lanes));
             let pointer = self.p.pointer(*arg);
             let at = self.p.lin(index, lanes && !adjacent)?;
             let ty = stored(self.p.shared.dtypes[*arg]);

@@ -62,7 +62,7 @@ pub(crate) struct Inner {
 }
 
 enum Step {
-    Launch(PreparedLaunch),
+    Launch(Box<PreparedLaunch>),
     Product(Box<PreparedProduct>),
     Convolution(Box<PreparedConvolution>),
 }
@@ -101,7 +101,7 @@ impl Prepared {
                 check_launch(launch, &program)?;
                 let (prepared, takes) = PreparedLaunch::new(context, module, launch, ticket.word)?;
                 resources.push(takes);
-                Ok(Step::Launch(prepared))
+                Ok(Step::Launch(Box::new(prepared)))
             }
             CudaStep::Product(product) => {
                 Ok(Step::Product(Box::new(computers.products.prepare(context, product, &program.params)?)))

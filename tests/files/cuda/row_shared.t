@@ -58,7 +58,8 @@ bf16* p3 = (bf16*)w[3];
 bf16* p4 = (bf16*)w[4];
 bf16* p5 = (bf16*)w[5];
 constexpr int V = 8;
-__shared__ Welford<float> m0[1 * 16];
+__shared__ Sum<float> m0[1 * 16];
+__shared__ Sum<float> m1[1 * 16];
 const int x = (int)threadIdx.x / 512, g = (int)threadIdx.x % 512, r = 0;
 int q = (int)block * 1 + x;
 int a0 = q;
@@ -68,10 +69,8 @@ copy_ahead(slot<bf16, V>(0, i * 512 + (int)threadIdx.x), p0, (a0 * 16384 + a1));
 copy_ahead(slot<bf16, V>(32768, i * 512 + (int)threadIdx.x), p1, (a0 * 16384 + a1));
 } }
 copies_begun(); copies_done<0>();
-Welford<float> y4;
-y4 = Welford<float>::none();
-Shifted<float> d4;
-d4 = Shifted<float>::none();
+Sum<float> y4;
+y4 = Sum<float>::none();
 _Pragma("unroll 4") for (int i = 0, k = g; k < 2048; ++i, k += 512) { {
 int a1 = k * V;
 const Vec<bf16, V> r0 = *slot<bf16, V>(0, i * 512 + (int)threadIdx.x);
@@ -80,15 +79,29 @@ const Vec<bf16, V> r1 = *slot<bf16, V>(32768, i * 512 + (int)threadIdx.x);
 float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1[j]);
 float v3[V]; LANES(j) v3[j] = (float)v2[j];
-add_all<V>(d4, v3);
+add_all<V>(y4, v3);
 store<bf16, V>(p2, (a0 * 16384 + a1), packed<bf16>(v2));
 } }
-y4 = d4.state();
 y4 = across<512, 512>(y4, m0);
 float v4a = (float)y4.a;
-float v4b = (float)y4.b;
-float v4c = (float)y4.c;
-float v10 = (v4b * 6.1035156e-5f);
+float v6 = (v4a * 6.1035156e-5f);
+Sum<float> y9;
+y9 = Sum<float>::none();
+_Pragma("unroll 4") for (int i = 0, k = g; k < 2048; ++i, k += 512) { {
+int a1 = k * V;
+const Vec<bf16, V> r0 = *slot<bf16, V>(0, i * 512 + (int)threadIdx.x);
+float v0[V]; unpack(v0, r0);
+const Vec<bf16, V> r1 = *slot<bf16, V>(32768, i * 512 + (int)threadIdx.x);
+float v1[V]; unpack(v1, r1);
+float v2[V]; LANES(j) v2[j] = (v0[j] + v1[j]);
+float v3[V]; LANES(j) v3[j] = (float)v2[j];
+float v7[V]; LANES(j) v7[j] = (v3[j] - v6);
+float v8[V]; LANES(j) v8[j] = (v7[j] * v7[j]);
+add_all<V>(y9, v8);
+} }
+y9 = across<512, 512>(y9, m1);
+float v9a = (float)y9.a;
+float v10 = (v9a * 6.1035156e-5f);
 float v12 = (v10 + 1e-5f);
 float v13 = s_rsqrt(v12);
 _Pragma("unroll 4") for (int i = 0, k = g; k < 2048; ++i, k += 512) { {
@@ -99,7 +112,7 @@ const Vec<bf16, V> r1 = *slot<bf16, V>(32768, i * 512 + (int)threadIdx.x);
 float v1[V]; unpack(v1, r1);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1[j]);
 float v3[V]; LANES(j) v3[j] = (float)v2[j];
-float v7[V]; LANES(j) v7[j] = (v3[j] - v4a);
+float v7[V]; LANES(j) v7[j] = (v3[j] - v6);
 float v14[V]; LANES(j) v14[j] = (v7[j] * v13);
 Vec<bf16, V> r15;
 r15 = load<bf16, V>(p3, (a1));

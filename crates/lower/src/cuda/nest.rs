@@ -47,7 +47,7 @@ pub(crate) fn nest(unit: &Unit, shared: &mut Shared<'_>) -> Result<Body> {
     let partials = unit.block.as_ref().map_or(&[][..], |b| &b.partials);
     let online = online(&mut flat, partials);
     let mut planned = schedule(&flat, unit.block.as_ref(), shared);
-    if planned.hold == Hold::Shared && shared.settings.numerics == Numerics::Wide && moments(&mut flat, partials) {
+    if planned.cluster > 1 && shared.settings.numerics == Numerics::Wide && moments(&mut flat, partials) {
         planned = schedule(&flat, unit.block.as_ref(), shared);
     }
     let flat = &flat;

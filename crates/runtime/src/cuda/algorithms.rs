@@ -16,6 +16,10 @@ use super::random::Operands;
 /// Proposals that are asked for.
 const PROPOSALS: usize = 8;
 
+/// `CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE`: parts of a sum that blocks share are added in the type that they were computed in, in an
+/// order that never changes. In the type of the result, a small bf16 result of large parts would be wrong in its first digits.
+const REDUCTIONS: u32 = 2;
+
 /// A product whose addresses have an alignment.
 pub(super) struct Algorithms<'a> {
     pub(super) context: &'a Arc<Context>,
@@ -31,7 +35,8 @@ impl Contest for Algorithms<'_> {
     type Plan = Algorithm;
 
     fn description(&self) -> String {
-        format!("{:?} {:?} {}", self.started.blas().ok().map(blas::Blas::number), self.problem, self.alignment)
+        let version = self.started.blas().ok().map(blas::Blas::number);
+        format!("{version:?} {:?} {} {REDUCTIONS}", self.problem, self.alignment)
     }
 
     fn work(&self) -> f64 {
@@ -80,8 +85,9 @@ impl Algorithms<'_> {
                 "cublasLtMatmulPreferenceSetAttribute",
             )
         };
-        let (workspace, bytes) = (WORKSPACE as u64, self.alignment as u32);
+        let (workspace, bytes, reductions) = (WORKSPACE as u64, self.alignment as u32, REDUCTIONS);
         set(preference::WORKSPACE, (&raw const workspace).cast(), 8)?;
+        set(preference::REDUCTIONS, (&raw const reductions).cast(), 4)?;
         for attribute in [preference::ALIGNMENT_A, preference::ALIGNMENT_B, preference::ALIGNMENT_C, preference::ALIGNMENT_D] {
             set(attribute, (&raw const bytes).cast(), 4)?;
         }

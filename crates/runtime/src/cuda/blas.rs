@@ -37,6 +37,7 @@ pub(crate) mod matrix_attribute {
 /// `cublasLtMatmulPreferenceAttributes_t`.
 pub(crate) mod preference {
     pub(crate) const WORKSPACE: i32 = 1;
+    pub(crate) const REDUCTIONS: i32 = 3;
     pub(crate) const ALIGNMENT_A: i32 = 5;
     pub(crate) const ALIGNMENT_B: i32 = 6;
     pub(crate) const ALIGNMENT_C: i32 = 7;

@@ -26,6 +26,8 @@ impl Tolerance {
     /// The default for a dtype: a few roundings of it over a long reduction; exact for integers.
     pub fn of(dtype: DType) -> Tolerance {
         let relative = match dtype {
+            DType::F8E5M2 => 0.25,
+            DType::F8E4M3 => 0.125,
             DType::F16 => 4e-3,
             DType::BF16 => 3e-2,
             DType::F32 => 2e-4,

@@ -68,6 +68,8 @@ fn word(key: i64, i: u64) -> u64 {
 pub(crate) fn uniform(key: i64, i: u64, dtype: DType) -> f64 {
     let bits = match dtype {
         DType::F64 => 53,
+        DType::F8E4M3 => 4,
+        DType::F8E5M2 => 3,
         DType::F16 => 11,
         DType::BF16 => 8,
         _ => 24,

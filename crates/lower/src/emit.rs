@@ -93,7 +93,7 @@ impl<'a> Emit<'a> {
         let varies = |f: &dyn Fn(&RegDecl) -> bool| args.iter().any(|&r| f(&self.regs[r as usize]));
         let (rows, cols) = (varies(&|d| d.rows), varies(&|d| d.cols));
         let dst = self.reg(Ty::of(result), rows, cols)?;
-        let low = matches!(result, DType::F16 | DType::BF16);
+        let low = result.is_low();
         let round = low && (self.numerics == Numerics::Eager || matches!(op, ScalarOp::Cast(_)));
         self.code.push(Instr::Op { op, dtype, round, dst, args: args.iter().copied().collect() });
         Ok(dst)

@@ -203,7 +203,7 @@ fn plain_load(flat: &Flat, v: ValueId, acc: DType) -> Option<(usize, &Lin, &[Fla
             let from = flat.value(args[0]).dtype;
             let exact = matches!(
                 (from, *to),
-                (DType::F16 | DType::BF16, DType::F32)
+                (DType::F8E4M3 | DType::F8E5M2 | DType::F16 | DType::BF16, DType::F32)
                     | (DType::I8 | DType::U8 | DType::I16 | DType::U16, DType::F32 | DType::I32)
             );
             if exact && *to == acc { plain_load(flat, args[0], acc) } else { None }

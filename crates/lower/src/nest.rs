@@ -217,7 +217,7 @@ impl Lowering<'_> {
         let dtypes = components(flat, v)?;
         for (k, (&r, (_, from))) in acc.iter().zip(&dtypes).enumerate() {
             let to = if k == 0 { value.dtype } else { *from };
-            let wrapped = matches!(to, DType::F16 | DType::BF16 | DType::I8 | DType::U8 | DType::I16 | DType::U16 | DType::U32);
+            let wrapped = to.is_low() || matches!(to, DType::I8 | DType::U8 | DType::I16 | DType::U16 | DType::U32);
             let wide = match Ty::of(to) {
                 Ty::F32 => DType::F32,
                 Ty::I32 => DType::I32,
@@ -327,7 +327,7 @@ impl Lowering<'_> {
             };
             for (k, &r) in dst.iter().enumerate() {
                 let to = dtypes[k];
-                let low = matches!(to, DType::F16 | DType::BF16);
+                let low = to.is_low();
                 let r = if low { self.emit.op(ScalarOp::Cast(to), DType::F32, to, &[r])? } else { r };
                 if k == 0 {
                     self.emit.have.insert(v, r);

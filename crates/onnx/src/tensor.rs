@@ -36,6 +36,8 @@ pub(crate) fn dtype(code: i32) -> Result<DType> {
         12 => DType::U32,
         13 => DType::U64,
         16 => DType::BF16,
+        17 => DType::F8E4M3,
+        19 => DType::F8E5M2,
         other => return Err(Error::unsupported(format!("element type {}", dtype_name(other)))),
     })
 }
@@ -123,7 +125,7 @@ fn typed_data(proto: &TensorProto, dtype: DType) -> Vec<u8> {
         DType::U32 => pack(&proto.uint64_data, |v| (*v as u32).to_le_bytes()),
         DType::I32 => pack(&proto.int32_data, |v| v.to_le_bytes()),
         DType::I16 | DType::U16 | DType::F16 | DType::BF16 => pack(&proto.int32_data, |v| (*v as u16).to_le_bytes()),
-        DType::I8 | DType::U8 | DType::Bool => pack(&proto.int32_data, |v| [*v as u8]),
+        DType::I8 | DType::U8 | DType::Bool | DType::F8E4M3 | DType::F8E5M2 => pack(&proto.int32_data, |v| [*v as u8]),
     }
 }
 

@@ -29,7 +29,7 @@ impl Ty {
             DType::Bool => Ty::Bool,
             DType::I8 | DType::U8 | DType::I16 | DType::U16 | DType::I32 => Ty::I32,
             DType::U32 | DType::I64 | DType::U64 => Ty::I64,
-            DType::F16 | DType::BF16 | DType::F32 => Ty::F32,
+            DType::F8E4M3 | DType::F8E5M2 | DType::F16 | DType::BF16 | DType::F32 => Ty::F32,
             DType::F64 => Ty::F64,
         }
     }

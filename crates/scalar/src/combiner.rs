@@ -97,6 +97,9 @@ impl Combiner {
         }
         let d = operands[0];
         let err = |what: &str| Err(format!("{} needs {what}, got {d}", info.name));
+        if d.f8().is_some() {
+            return err("a dtype that is computed with, not only stored (cast to f32 first)");
+        }
         match self {
             Combiner::Any | Combiner::All if d != DType::Bool => err("bool"),
             Combiner::Any | Combiner::All => Ok(vec![d]),

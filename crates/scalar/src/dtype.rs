@@ -15,23 +15,29 @@ pub enum DType {
     U32,
     I64,
     U64,
+    /// 8 bits, 4 of exponent; stored only, see [`f8`].
+    F8E4M3,
+    /// 8 bits, 5 of exponent; stored only, see [`f8`].
+    F8E5M2,
     F16,
     BF16,
     F32,
     F64,
 }
 
-use DType::{BF16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+use DType::{BF16, Bool, F8E4M3, F8E5M2, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
 use serde::{Deserialize, Serialize};
+
+use crate::f8::{self, F8};
 
 impl DType {
     /// Every dtype, narrowest kind first.
-    pub const ALL: [DType; 13] = [Bool, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64];
+    pub const ALL: [DType; 15] = [Bool, I8, U8, I16, U16, I32, U32, I64, U64, F8E4M3, F8E5M2, F16, BF16, F32, F64];
 
     /// Bytes of one element.
     pub const fn size(self) -> usize {
         match self {
-            Bool | I8 | U8 => 1,
+            Bool | I8 | U8 | F8E4M3 | F8E5M2 => 1,
             I16 | U16 | F16 | BF16 => 2,
             I32 | U32 | F32 => 4,
             I64 | U64 | F64 => 8,
@@ -49,6 +55,8 @@ impl DType {
             U32 => "u32",
             I64 => "i64",
             U64 => "u64",
+            F8E4M3 => "f8e4m3",
+            F8E5M2 => "f8e5m2",
             F16 => "f16",
             BF16 => "bf16",
             F32 => "f32",
@@ -59,9 +67,21 @@ impl DType {
     pub fn parse(name: &str) -> Option<DType> {
         DType::ALL.into_iter().find(|d| d.name() == name)
     }
-    /// f16, bf16, f32 or f64.
+    /// f8e4m3, f8e5m2, f16, bf16, f32 or f64.
     pub const fn is_float(self) -> bool {
-        matches!(self, F16 | BF16 | F32 | F64)
+        matches!(self, F32 | F64) || self.is_low()
+    }
+    /// A float of at most 16 bits: computed with as f32.
+    pub const fn is_low(self) -> bool {
+        matches!(self, F16 | BF16) || self.f8().is_some()
+    }
+    /// The format of an 8-bit float. Those are only stored, converted and multiplied in contractions: other ops refuse them.
+    pub const fn f8(self) -> Option<F8> {
+        match self {
+            F8E4M3 => Some(f8::E4M3),
+            F8E5M2 => Some(f8::E5M2),
+            _ => None,
+        }
     }
     /// Any integer, bool excluded.
     pub const fn is_int(self) -> bool {
@@ -71,10 +91,10 @@ impl DType {
     pub const fn is_signed(self) -> bool {
         self.is_float() || matches!(self, I8 | I16 | I32 | I64)
     }
-    /// The dtype in which reductions and composites accumulate: f32 for f16 and bf16, else itself.
+    /// The dtype in which reductions and composites accumulate: f32 for floats of at most 16 bits, else itself.
     pub const fn accumulator(self) -> DType {
         match self {
-            F16 | BF16 => F32,
+            low if low.is_low() => F32,
             d => d,
         }
     }
@@ -85,7 +105,7 @@ impl DType {
         }
         let (a, b) = (self.min(other), self.max(other));
         match (a, b) {
-            (F16, BF16) => F32,
+            (F16, BF16) | (F8E4M3, F8E5M2) => F32,
             (_, f) if f.is_float() => f,
             (Bool, i) => i,
             (I8, U8) => I16,

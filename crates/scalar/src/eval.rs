@@ -58,7 +58,7 @@ fn cast(a: Scalar, to: DType) -> Scalar {
     }
     match to {
         DType::Bool => Scalar::bool(a.is_true()),
-        DType::F16 | DType::BF16 if from.size() >= 4 && from != DType::F32 => cast(cast(a, DType::F32), to),
+        _ if to.is_low() && from.size() >= 4 && from != DType::F32 => cast(cast(a, DType::F32), to),
         DType::F32 if from == DType::U64 => Scalar::f32(a.bits() as f32),
         DType::F32 if from.is_int() => Scalar::f32(a.as_i64() as f32),
         _ if from.is_float() || to.is_float() => Scalar::from_f64(to, a.as_f64()),

@@ -7,6 +7,7 @@ mod activation;
 mod combiner;
 mod dtype;
 mod eval;
+pub mod f8;
 mod facts;
 mod op;
 mod philox;

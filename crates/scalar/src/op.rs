@@ -249,6 +249,10 @@ impl ScalarOp {
             }
         };
         let need = |ok: bool, what: &str| if ok { Ok(d) } else { Err(format!("{name} needs {what}, got {d}")) };
+        let stores = matches!(self, S::Select | S::Cast(_) | S::Bitcast(_));
+        if let Some(stored) = args.iter().find(|a| a.f8().is_some()).filter(|_| !stores) {
+            return Err(format!("{name} does not compute in {stored}, which is only stored: cast to f32 first"));
+        }
         match self {
             S::Select if args[0] != DType::Bool => Err(format!("select needs a bool condition, got {}", args[0])),
             S::Select => same(&args[1..]),

@@ -6,6 +6,7 @@ use half::{bf16, f16};
 use serde::{Deserialize, Serialize};
 
 use crate::DType;
+use crate::f8::{E4M3, E5M2};
 
 /// A typed constant, compared and hashed by its bits (so NaN equals itself and −0.0 differs from 0.0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -24,6 +25,8 @@ impl Scalar {
     pub fn from_f64(dtype: DType, v: f64) -> Scalar {
         let bits = match dtype {
             DType::Bool => u64::from(v != 0.0),
+            DType::F8E4M3 => u64::from(E4M3.encode(v as f32)),
+            DType::F8E5M2 => u64::from(E5M2.encode(v as f32)),
             DType::F16 => u64::from(f16::from_f64(v).to_bits()),
             DType::BF16 => u64::from(bf16::from_f64(v).to_bits()),
             DType::F32 => u64::from((v as f32).to_bits()),
@@ -73,6 +76,8 @@ impl Scalar {
     /// Value as f64; exact except for 64-bit integers beyond 2^53.
     pub fn as_f64(self) -> f64 {
         match self.dtype {
+            DType::F8E4M3 => f64::from(E4M3.decode(self.bits as u8)),
+            DType::F8E5M2 => f64::from(E5M2.decode(self.bits as u8)),
             DType::F16 => f16::from_bits(self.bits as u16).to_f64(),
             DType::BF16 => bf16::from_bits(self.bits as u16).to_f64(),
             DType::F32 => f64::from(f32::from_bits(self.bits as u32)),

@@ -1,6 +1,7 @@
 //! Conversions: stored dtype ↔ register, and casts between registers.
 
 use scalar::DType;
+use scalar::f8::{E4M3, E5M2};
 
 use super::ops::{Arith, Map, Un};
 use super::{Leaf, half, leaf};
@@ -28,6 +29,8 @@ pub fn widen(dtype: DType) -> Option<Leaf> {
         DType::I16 => Some(map!(i16 => i32, |x| i32::from(x))),
         DType::U16 => Some(map!(u16 => i32, |x| i32::from(x))),
         DType::U32 => Some(map!(u32 => i64, |x| i64::from(x))),
+        DType::F8E4M3 => Some(map!(u8 => f32, |x| E4M3.decode(x))),
+        DType::F8E5M2 => Some(map!(u8 => f32, |x| E5M2.decode(x))),
         DType::F16 => Some(map!(u16 => f32, |x| half::from_f16(x))),
         DType::BF16 => Some(map!(u16 => f32, |x| half::from_bf16(x))),
         DType::Bool | DType::I32 | DType::I64 | DType::U64 | DType::F32 | DType::F64 => None,
@@ -40,6 +43,8 @@ pub fn narrow(dtype: DType) -> Option<Leaf> {
         DType::I8 | DType::U8 => Some(map!(i32 => u8, |x| x as u8)),
         DType::I16 | DType::U16 => Some(map!(i32 => u16, |x| x as u16)),
         DType::U32 => Some(map!(i64 => u32, |x| x as u32)),
+        DType::F8E4M3 => Some(map!(f32 => u8, |x| E4M3.encode(x))),
+        DType::F8E5M2 => Some(map!(f32 => u8, |x| E5M2.encode(x))),
         DType::F16 => Some(map!(f32 => u16, |x| half::to_f16(x))),
         DType::BF16 => Some(map!(f32 => u16, |x| half::to_bf16(x))),
         DType::Bool | DType::I32 | DType::I64 | DType::U64 | DType::F32 | DType::F64 => None,
@@ -94,7 +99,7 @@ macro_rules! from_float {
                 DType::U32 => map!($t => i64, |x| i64::from(x as u32)),
                 DType::I64 => map!($t => i64, |x| x as i64),
                 DType::U64 => map!($t => u64, |x| x as u64),
-                DType::F16 | DType::BF16 | DType::F32 => map!($t => f32, |x| x as f32),
+                DType::F8E4M3 | DType::F8E5M2 | DType::F16 | DType::BF16 | DType::F32 => map!($t => f32, |x| x as f32),
                 DType::F64 => map!($t => f64, |x| x as f64),
             }
         }

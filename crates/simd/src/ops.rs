@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use scalar::f8::{E4M3, E5M2};
 use scalar::{DType, ScalarOp};
 
 use super::{Leaf, Loop, half, leaf, math};
@@ -31,7 +32,7 @@ impl Arith {
             DType::I8 | DType::U8 | DType::I16 | DType::U16 | DType::I32 => Arith::I32,
             DType::U32 | DType::I64 => Arith::I64,
             DType::U64 => Arith::U64,
-            DType::F16 | DType::BF16 | DType::F32 => Arith::F32,
+            DType::F8E4M3 | DType::F8E5M2 | DType::F16 | DType::BF16 | DType::F32 => Arith::F32,
             DType::F64 => Arith::F64,
         }
     }
@@ -452,7 +453,7 @@ macro_rules! in_place {
     }};
 }
 
-/// Brings a result back into a narrow dtype's range, in place: wraps integers, rounds f16 and bf16.
+/// Brings a result back into a narrow dtype's range, in place: wraps integers, rounds floats.
 pub fn narrow_in_place(dtype: DType) -> Option<Leaf> {
     match dtype {
         DType::I8 => Some(in_place!(i32, |a| i32::from(a as i8))),
@@ -460,6 +461,8 @@ pub fn narrow_in_place(dtype: DType) -> Option<Leaf> {
         DType::I16 => Some(in_place!(i32, |a| i32::from(a as i16))),
         DType::U16 => Some(in_place!(i32, |a| i32::from(a as u16))),
         DType::U32 => Some(in_place!(i64, |a| i64::from(a as u32))),
+        DType::F8E4M3 => Some(in_place!(f32, |a| E4M3.round(a))),
+        DType::F8E5M2 => Some(in_place!(f32, |a| E5M2.round(a))),
         DType::F16 => Some(in_place!(f32, |a| half::round_f16(a))),
         DType::BF16 => Some(in_place!(f32, |a| half::round_bf16(a))),
         _ => None,

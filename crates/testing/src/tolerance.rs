@@ -29,6 +29,8 @@ impl Tolerance {
 /// (absolute, relative) error of a dtype that a short chain of well-conditioned ops stays below.
 pub fn bounds(d: DType) -> (f64, f64) {
     match d {
+        DType::F8E5M2 => (0.25, 0.25),
+        DType::F8E4M3 => (0.125, 0.125),
         DType::F16 => (4e-3, 8e-3),
         DType::BF16 => (3e-2, 5e-2),
         DType::F32 => (2e-5, 2e-5),

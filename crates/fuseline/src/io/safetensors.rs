@@ -11,7 +11,7 @@ use scalar::DType;
 
 use crate::Tensor;
 
-const TABLE: [(DType, Dtype); 13] = [
+const TABLE: [(DType, Dtype); 15] = [
     (DType::Bool, Dtype::BOOL),
     (DType::I8, Dtype::I8),
     (DType::U8, Dtype::U8),
@@ -21,6 +21,8 @@ const TABLE: [(DType, Dtype); 13] = [
     (DType::U32, Dtype::U32),
     (DType::I64, Dtype::I64),
     (DType::U64, Dtype::U64),
+    (DType::F8E4M3, Dtype::F8_E4M3),
+    (DType::F8E5M2, Dtype::F8_E5M2),
     (DType::F16, Dtype::F16),
     (DType::BF16, Dtype::BF16),
     (DType::F32, Dtype::F32),

@@ -202,6 +202,7 @@ impl Tensor {
 /// The greatest finite number of a float dtype.
 fn most(dtype: DType) -> Option<f64> {
     match dtype {
+        DType::F8E4M3 | DType::F8E5M2 => dtype.f8().map(|f| f64::from(f.largest())),
         DType::F16 => Some(65504.0),
         DType::BF16 => Some(f64::from(half::bf16::MAX.to_f32())),
         DType::F32 => Some(f64::from(f32::MAX)),

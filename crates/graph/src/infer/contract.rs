@@ -6,7 +6,8 @@ use super::{Infer, Inferred, distinct_axes, per_axis, same_dtype};
 use crate::{ContractSpec, TensorType};
 
 impl Infer<'_> {
-    /// Operands have one dtype, which is the result's; 8-bit integers with an i32 accumulator may be mixed and give i32.
+    /// Operands have one dtype, which is the result's; 8-bit integers with an i32 accumulator may be mixed and give i32,
+    /// 8-bit floats with an f32 accumulator may be mixed and give f32.
     pub(super) fn contract(&mut self, spec: &ContractSpec, a: &TensorType, b: &TensorType) -> Inferred<TensorType> {
         per_axis(spec.a.len(), a.shape.len(), "a label of the first operand")?;
         per_axis(spec.b.len(), b.shape.len(), "a label of the second operand")?;
@@ -35,8 +36,14 @@ fn dtype(acc: DType, a: &TensorType, b: &TensorType) -> Inferred<DType> {
     if acc == DType::I32 && byte(a) && byte(b) {
         return Ok(DType::I32);
     }
+    if acc == DType::F32 && a.dtype.f8().is_some() && b.dtype.f8().is_some() {
+        return Ok(DType::F32);
+    }
     same_dtype(a, b)?;
     let d = a.dtype;
+    if d.f8().is_some() {
+        return Err(format!("operands of {d} accumulate in f32, not in {acc}"));
+    }
     let fits = acc.size() >= d.size() && (acc.is_float() && d.is_float() || acc.is_int() && d.is_int());
     if fits { Ok(d) } else { Err(format!("operands of {d} cannot accumulate in {acc}")) }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use base::Result;
 use half::{bf16, f16};
+use scalar::f8::{E4M3, E5M2};
 use scalar::{DType, Scalar};
 
 use super::layout::Layout;
 use crate::HostTensor;
 
-/// Elements. Integers of every width are kept as i64 (u64 by its bits), f16 and bf16 as the f32 of equal value;
+/// Elements. Integers of every width are kept as i64 (u64 by its bits), floats of fewer bits than f32 as the f32 of equal value;
 /// in wide mode every float is f64.
 #[derive(Clone, Debug)]
 pub(crate) enum Data {
@@ -198,6 +199,10 @@ impl Value {
             DType::U32 => Data::Int(words(b, |w| i64::from(u32::from_le_bytes(w)))),
             DType::I64 | DType::U64 => Data::Int(words(b, i64::from_le_bytes)),
             DType::F64 => Data::F64(words(b, f64::from_le_bytes)),
+            DType::F8E4M3 | DType::F8E5M2 => {
+                let value = |&code: &u8| Scalar::from_bits(d, u64::from(code)).as_f64();
+                if wide { Data::F64(b.iter().map(value).collect()) } else { Data::F32(b.iter().map(|c| value(c) as f32).collect()) }
+            }
             DType::F16 if wide => Data::F64(words(b, |w| f16::from_le_bytes(w).to_f64())),
             DType::BF16 if wide => Data::F64(words(b, |w| bf16::from_le_bytes(w).to_f64())),
             DType::F32 if wide => Data::F64(words(b, |w| f64::from(f32::from_le_bytes(w)))),
@@ -248,6 +253,7 @@ fn int_bytes(dtype: DType, values: &[i64]) -> Vec<u8> {
 
 fn float_bytes(dtype: DType, values: impl Iterator<Item = f64>) -> Vec<u8> {
     match dtype {
+        DType::F8E4M3 | DType::F8E5M2 => values.map(|v| Scalar::from_f64(dtype, v).bits() as u8).collect(),
         DType::F16 => values.flat_map(|v| f16::from_f32(v as f32).to_le_bytes()).collect(),
         DType::BF16 => values.flat_map(|v| bf16::from_f32(v as f32).to_le_bytes()).collect(),
         DType::F32 => values.flat_map(|v| (v as f32).to_le_bytes()).collect(),
@@ -264,9 +270,11 @@ pub(crate) fn store_floats(dtype: DType, wide: bool, values: Vec<f64>) -> Data {
     }
 }
 
-/// Rounds to f32, and from there to f16 or bf16, as the f32 of equal value.
+/// Rounds to f32, and from there to a float of fewer bits, as the f32 of equal value.
 pub(crate) fn round(dtype: DType, v: f64) -> f32 {
     match dtype {
+        DType::F8E4M3 => E4M3.round(v as f32),
+        DType::F8E5M2 => E5M2.round(v as f32),
         DType::F16 => f16::from_f32(v as f32).to_f32(),
         DType::BF16 => bf16::from_f32(v as f32).to_f32(),
         _ => v as f32,

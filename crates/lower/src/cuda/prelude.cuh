@@ -1,8 +1,32 @@
 #define LANES(j) UNROLL for (int j = 0; j < V; ++j)
 
-// Registers hold float for f16 and bf16, bool for b8.
+// The 8-bit floats: bits of mantissa, bias of the exponent, and the code after the largest finite one. What the hardware
+// converts saturates, so these do it themselves.
+struct f8e4m3 { unsigned char b; static constexpr u32 mantissa = 3, bias = 7, overflow = 0x7f; };
+struct f8e5m2 { unsigned char b; static constexpr u32 mantissa = 2, bias = 15, overflow = 0x7c; };
+template<class T> DEV T f8_of(float x) {
+    const u32 magnitude = __float_as_uint(x) & 0x7fffffffu;
+    constexpr u32 dropped = 23 - T::mantissa, quantum = (127 + 24 - T::bias - T::mantissa) << 23;
+    u32 code = ((magnitude + (1u << (dropped - 1)) - 1 + ((magnitude >> dropped) & 1)) >> dropped) - ((127 - T::bias) << T::mantissa);
+    code = code < T::overflow ? code : T::overflow;
+    if (magnitude < (128 - T::bias) << 23) code = __float_as_uint(__uint_as_float(magnitude) + __uint_as_float(quantum)) - quantum;
+    if (magnitude > 0x7f800000u) code = 0x7f;
+    T r; r.b = (unsigned char)(code | (__float_as_uint(x) >> 24 & 0x80)); return r;
+}
+template<class T> DEV float f8_up(T x) {
+    const u32 magnitude = x.b & 0x7f, sign = (u32)(x.b & 0x80) << 24;
+    const float finite = __uint_as_float(magnitude << (23 - T::mantissa)) * __uint_as_float((254 - T::bias) << 23);
+    const u32 special = magnitude == T::overflow && magnitude != 0x7f ? 0x7f800000u : 0x7fc00000u;
+    return __uint_as_float((magnitude < T::overflow ? __float_as_uint(finite) : special) | sign);
+}
+DEV float up(f8e4m3 x) { return f8_up(x); }
+DEV float up(f8e5m2 x) { return f8_up(x); }
+
+// Registers hold float for floats of at most 16 bits, bool for b8.
 template<class T> struct Register { typedef T type; };
 template<> struct Register<b8> { typedef bool type; };
+template<> struct Register<f8e4m3> { typedef float type; };
+template<> struct Register<f8e5m2> { typedef float type; };
 template<> struct Register<f16> { typedef float type; };
 template<> struct Register<bf16> { typedef float type; };
 
@@ -16,6 +40,10 @@ template<class T> struct Down { template<class R> static DEV T of(R x) { return 
 template<> struct Down<b8> { static DEV b8 of(bool x) { b8 r; r.b = x; return r; } };
 template<> struct Down<f16> { static DEV f16 of(float x) { f16 r; r.b = (unsigned short)pair(f16(), x, 0.0f); return r; } };
 template<> struct Down<bf16> { static DEV bf16 of(float x) { bf16 r; r.b = (unsigned short)pair(bf16(), x, 0.0f); return r; } };
+template<> struct Down<f8e4m3> { static DEV f8e4m3 of(float x) { return f8_of<f8e4m3>(x); } };
+template<> struct Down<f8e5m2> { static DEV f8e5m2 of(float x) { return f8_of<f8e5m2>(x); } };
+DEV float round_f8e4m3(float x) { return up(f8_of<f8e4m3>(x)); }
+DEV float round_f8e5m2(float x) { return up(f8_of<f8e5m2>(x)); }
 DEV float round_f16(float x) { return up(Down<f16>::of(x)); }
 DEV float round_bf16(float x) { return __uint_as_float(pair(bf16(), 0.0f, x)); }
 

@@ -396,11 +396,11 @@ impl Print<'_, '_> {
 
     /// The value that a stored one rounds, where nothing else needs the rounded one: storing rounds as well.
     fn before_rounding(&self, v: ValueId) -> ValueId {
-        let FlatDef::Op(ScalarOp::Cast(DType::F16 | DType::BF16), args) = &self.flat.value(v).def else { return v };
+        let FlatDef::Op(ScalarOp::Cast(to), args) = &self.flat.value(v).def else { return v };
         let reads = |other: ValueId| self.flat.operands(other).contains(&v);
         let others = (0..self.flat.values.len() as ValueId).any(reads);
         let stored = self.flat.stores.iter().filter(|s| self.flat.store_operands(s).contains(&v)).count();
-        let plain = self.flat.value(args[0]).dtype == DType::F32 && stored == 1 && !others && !self.have.contains_key(&v);
+        let plain = to.is_low() && self.flat.value(args[0]).dtype == DType::F32 && stored == 1 && !others && !self.have.contains_key(&v);
         if plain { args[0] } else { v }
     }
 

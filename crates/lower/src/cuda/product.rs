@@ -193,6 +193,7 @@ fn is_supported(a: DType, b: DType, d: DType, acc: DType) -> bool {
     match a {
         DType::F16 | DType::BF16 => a == b && acc == DType::F32 && (d == a || d == DType::F32),
         DType::F32 | DType::F64 => a == b && acc == a && d == a,
+        DType::F8E4M3 | DType::F8E5M2 => b.f8().is_some() && acc == DType::F32 && matches!(d, DType::F16 | DType::BF16 | DType::F32),
         DType::I8 => a == b && acc == DType::I32 && d == DType::I32,
         _ => false,
     }

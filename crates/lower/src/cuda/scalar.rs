@@ -15,7 +15,7 @@ pub(crate) fn register(dtype: DType) -> &'static str {
         DType::U32 => "u32",
         DType::I64 => "i64",
         DType::U64 => "u64",
-        DType::F16 | DType::BF16 | DType::F32 => "float",
+        DType::F8E4M3 | DType::F8E5M2 | DType::F16 | DType::BF16 | DType::F32 => "float",
         DType::F64 => "double",
     }
 }
@@ -24,6 +24,8 @@ pub(crate) fn register(dtype: DType) -> &'static str {
 pub(crate) fn stored(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "b8",
+        DType::F8E4M3 => "f8e4m3",
+        DType::F8E5M2 => "f8e5m2",
         DType::F16 => "f16",
         DType::BF16 => "bf16",
         other => register(other),
@@ -68,6 +70,8 @@ pub(crate) fn state(combiner: Combiner, dtype: DType) -> String {
 /// Rounds a register expression to a dtype that is narrower than its register.
 pub(crate) fn round(dtype: DType, text: String) -> String {
     match dtype {
+        DType::F8E4M3 => format!("round_f8e4m3({text})"),
+        DType::F8E5M2 => format!("round_f8e5m2({text})"),
         DType::F16 => format!("round_f16({text})"),
         DType::BF16 => format!("round_bf16({text})"),
         _ => text,
@@ -140,20 +144,21 @@ fn cast(from: DType, to: DType, a: &str) -> String {
         (f, t) if f == t => a.to_owned(),
         (_, DType::Bool) => format!("({a} != 0)"),
         (f, t) if f.is_float() && t.is_int() => format!("to_int<{ty}>((double){a})"),
-        (_, DType::F16 | DType::BF16) => round(to, format!("(float){a}")),
+        (_, low) if low.is_low() => round(to, format!("(float){a}")),
         _ => format!("({ty}){a}"),
     }
 }
 
 fn bitcast(from: DType, to: DType, a: &str) -> String {
     let bits = match from {
-        DType::F16 | DType::BF16 => format!("Down<{}>::of({a}).b", stored(from)),
+        low if low.is_low() => format!("Down<{}>::of({a}).b", stored(from)),
         DType::F32 => format!("__float_as_uint({a})"),
         DType::F64 => format!("(u64)__double_as_longlong({a})"),
         _ => a.to_owned(),
     };
     match to {
         DType::F16 | DType::BF16 => format!("up({}{{(unsigned short)({bits})}})", stored(to)),
+        DType::F8E4M3 | DType::F8E5M2 => format!("up({}{{(unsigned char)({bits})}})", stored(to)),
         DType::F32 => format!("__uint_as_float((u32)({bits}))"),
         DType::F64 => format!("__longlong_as_double((i64)({bits}))"),
         _ => format!("({})({bits})", register(to)),

@@ -90,6 +90,8 @@ pub(crate) fn code(dtype: DType) -> Option<i32> {
         DType::I8 => 3,
         DType::I32 => 10,
         DType::BF16 => 14,
+        DType::F8E4M3 => 28,
+        DType::F8E5M2 => 29,
         _ => return None,
     })
 }

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use base::Result;
 use half::{bf16, f16};
 use scalar::DType;
+use scalar::f8::{E4M3, E5M2};
 
 use crate::memory::{Buffer, Pool};
 
@@ -29,6 +30,8 @@ pub(crate) fn random(pool: &Pool, dtype: DType, count: usize) -> Result<Buffer> 
             DType::F32 => bytes.extend((unit as f32).to_le_bytes()),
             DType::F16 => bytes.extend(f16::from_f64(unit).to_le_bytes()),
             DType::BF16 => bytes.extend(bf16::from_f64(unit).to_le_bytes()),
+            DType::F8E4M3 => bytes.push(E4M3.encode(unit as f32)),
+            DType::F8E5M2 => bytes.push(E5M2.encode(unit as f32)),
             DType::Bool => bytes.push(u8::from(unit > 0.0)),
             DType::I8 | DType::U8 => bytes.extend(next().to_le_bytes()),
             wide => bytes.extend(&(next() % 128).to_le_bytes()[..wide.size()]),

@@ -55,6 +55,8 @@ fn value_bits(d: DType) -> usize {
 /// Bits of significand of a float dtype, the hidden one included.
 fn significand(d: DType) -> usize {
     match d {
+        DType::F8E4M3 => 4,
+        DType::F8E5M2 => 3,
         DType::F16 => 11,
         DType::BF16 => 8,
         DType::F32 => 24,

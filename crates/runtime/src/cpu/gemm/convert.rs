@@ -1,6 +1,29 @@
 //! Widening of stored elements to the type of a product.
 
 use half::{bf16, f16};
+use scalar::f8;
+
+/// A stored [`f8::E4M3`].
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(crate) struct E4m3(u8);
+
+/// A stored [`f8::E5M2`].
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(crate) struct E5m2(u8);
+
+impl E4m3 {
+    fn to_bits(self) -> u8 {
+        self.0
+    }
+}
+
+impl E5m2 {
+    fn to_bits(self) -> u8 {
+        self.0
+    }
+}
 
 /// Conversion of a stored element.
 pub(crate) trait Widen<T>: Copy {
@@ -22,7 +45,7 @@ macro_rules! widen {
 
 widen!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
 
-macro_rules! widen_half {
+macro_rules! widen_low {
     ($($from:ty: $f:ident => $($to:ty)*;)*) => { $($(
         impl Widen<$to> for $from {
             #[inline(always)]
@@ -33,9 +56,21 @@ macro_rules! widen_half {
     )*)* };
 }
 
-widen_half! {
+widen_low! {
+    E4m3: from_e4m3 => f32 f64 i32 i64;
+    E5m2: from_e5m2 => f32 f64 i32 i64;
     f16: from_f16 => f32 f64 i32 i64;
     bf16: from_bf16 => f32 f64 i32 i64;
+}
+
+#[inline(always)]
+fn from_e4m3(code: u8) -> f32 {
+    f8::E4M3.decode(code)
+}
+
+#[inline(always)]
+fn from_e5m2(code: u8) -> f32 {
+    f8::E5M2.decode(code)
 }
 
 fn from_bf16(bits: u16) -> f32 {

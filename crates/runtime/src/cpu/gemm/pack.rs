@@ -8,7 +8,7 @@ use std::ops::Range;
 use half::{bf16, f16};
 use scalar::DType;
 
-use super::convert::Widen;
+use super::convert::{E4m3, E5m2, Widen};
 use super::kernel::Elem;
 use super::source::{Exprs, Strided, tabulate};
 
@@ -85,6 +85,8 @@ macro_rules! pack {
                         DType::U32 => pack_as::<u32, $t>(block, out, tables),
                         DType::I64 => pack_as::<i64, $t>(block, out, tables),
                         DType::U64 => pack_as::<u64, $t>(block, out, tables),
+                        DType::F8E4M3 => pack_as::<E4m3, $t>(block, out, tables),
+                        DType::F8E5M2 => pack_as::<E5m2, $t>(block, out, tables),
                         DType::F16 => pack_as::<f16, $t>(block, out, tables),
                         DType::BF16 => pack_as::<bf16, $t>(block, out, tables),
                         DType::F32 => pack_as::<f32, $t>(block, out, tables),

@@ -55,7 +55,7 @@ fn result(op: ScalarOp, dtype: DType) -> DType {
     }
 }
 
-/// The in-place loop that brings a result into its dtype: wraps narrow integers, rounds f16 and bf16 when `round`.
+/// The in-place loop that brings a result into its dtype: wraps narrow integers, rounds floats when `round`.
 pub(crate) fn post(op: ScalarOp, dtype: DType, round: bool) -> Option<Leaf> {
     use ScalarOp as S;
     let to = result(op, dtype);
@@ -86,7 +86,7 @@ pub(crate) fn register_bits(ty: Ty, s: Scalar) -> u64 {
 /// The scalar of a dtype that register bits stand for.
 pub(crate) fn scalar(ty: Ty, dtype: DType, bits: u64) -> Scalar {
     match (ty, dtype) {
-        (Ty::F32, DType::F16 | DType::BF16) => Scalar::from_f64(dtype, f64::from(f32::from_bits(bits as u32))),
+        (Ty::F32, low) if low.is_low() => Scalar::from_f64(dtype, f64::from(f32::from_bits(bits as u32))),
         _ => Scalar::from_bits(dtype, bits),
     }
 }

@@ -145,6 +145,8 @@ fn fits(number: &Number, dtype: DType) -> bool {
         Number::Int(n) => dtype != DType::F16 || n.unsigned_abs() <= 65504,
         Number::Float(v) if dtype.is_float() => {
             let most = match dtype {
+                DType::F8E4M3 => 448.0,
+                DType::F8E5M2 => 57344.0,
                 DType::F16 => 65504.0,
                 DType::BF16 => f64::from(f32::from_bits(0x7f7f_0000)),
                 DType::F32 => f64::from(f32::MAX),

@@ -121,6 +121,8 @@ pub struct CudaConfig {
     pub watch: bool,
     /// Blocks may share a row as a cluster. GPUs below compute capability 9.0 have none, whatever this says.
     pub clusters: bool,
+    /// cuBLASLt may multiply 8-bit floats. On GPUs below compute capability 8.9 it cannot, whatever this says.
+    pub f8_products: bool,
     /// What cuDNN may compute.
     pub convolutions: Convolutions,
     /// cuBLASLt may compute what follows a product as well.
@@ -147,6 +149,7 @@ impl Default for CudaConfig {
             sync: false,
             watch: false,
             clusters: true,
+            f8_products: true,
             convolutions: Convolutions::default(),
             followed_products: true,
         }

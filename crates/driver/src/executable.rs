@@ -75,6 +75,7 @@ impl Executable {
         let device = shared_device(config)?;
         let mut config = config.clone();
         config.cuda.clusters &= device.has_clusters();
+        config.cuda.f8_products &= device.has_f8_products();
         let target = Target::of(device.id());
         let compiled = cached_passes(&module.graph, &BTreeMap::new(), &target, &config)?;
         let mut frozen: Vec<Option<Array>> = vec![None; module.graph.inputs.len()];

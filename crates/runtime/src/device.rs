@@ -151,6 +151,10 @@ impl Device {
     pub fn has_clusters(&self) -> bool {
         self.as_cuda().is_some_and(|gpu| gpu.context().about.capability >= (9, 0))
     }
+    /// Whether it multiplies 8-bit floats.
+    pub fn has_f8_products(&self) -> bool {
+        self.as_cuda().is_some_and(|gpu| gpu.context().about.capability >= (8, 9))
+    }
     /// What only a CPU has.
     pub fn as_cpu(&self) -> Option<&Cpu> {
         if let Kind::Cpu(cpu) = &self.kind { Some(cpu) } else { None }

@@ -2,7 +2,7 @@
 //!
 //! | stage | body | output |
 //! |---|---|---|
-//! | `cuda` | one function without symbolic dimensions; `# numerics wide` where roundings may be left out, `# clusters no` for a GPU without them, `# convolutions no` without cuDNN | the CUDA programs, without what every source begins with |
+//! | `cuda` | one function without symbolic dimensions; `# numerics wide` where roundings may be left out, `# clusters no` and `# f8_products no` for a GPU without them, `# convolutions no` without cuDNN | the CUDA programs, without what every source begins with |
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -49,12 +49,12 @@ pub fn cuda_candidates(body: &str) -> Result<Vec<CudaProgram>> {
     Ok(all)
 }
 
-/// What the lines `# numerics wide`, `# clusters no` and `# convolutions no` of a text say.
+/// What the lines `# numerics wide`, `# clusters no`, `# f8_products no` and `# convolutions no` of a text say.
 pub fn config_of(body: &str) -> Config {
     let wide = body.lines().any(|line| line == "# numerics wide");
     let has = |what: &str| !body.lines().any(|line| line == format!("# {what} no"));
     let convolutions = if has("convolutions") { Convolutions::default() } else { Convolutions::Loops };
-    let cuda = CudaConfig { clusters: has("clusters"), convolutions, ..CudaConfig::default() };
+    let cuda = CudaConfig { clusters: has("clusters"), f8_products: has("f8_products"), convolutions, ..CudaConfig::default() };
     Config { numerics: if wide { Numerics::Wide } else { Numerics::Eager }, cuda, ..Config::default() }
 }
 

@@ -66,6 +66,7 @@ pub(crate) fn check(context: &Context, stage: &str, name: &str) -> Result<Outcom
     let mut config = context.config.clone();
     let has = |what: &str| !body.lines().any(|line| line == format!("# {what} no"));
     config.cuda.clusters &= has("clusters");
+    config.cuda.f8_products &= has("f8_products");
     if !has("convolutions") {
         config.cuda.convolutions = Convolutions::Loops;
     }

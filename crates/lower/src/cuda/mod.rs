@@ -68,7 +68,8 @@ pub fn lower_cuda(name: &str, parts: &[Request<'_>], dynamic: bool, config: &Cud
         for mut flat in flats {
             flat.move_arguments(first);
             let followed = epilogue.filter(|e| config.followed_products || e.is_bare());
-            let rest = match product::take(&flat, followed, &mut program.params) {
+            let allowed = config.f8_products || !product::is_f8(&flat, &program.params);
+            let rest = match allowed.then(|| product::take(&flat, followed, &mut program.params)).flatten() {
                 Some(taken) => {
                     program.steps.push(CudaStep::Product(taken.product));
                     taken.rest

@@ -36,6 +36,12 @@ pub(crate) fn take(flat: &Flat, epilogue: Option<Epilogue>, params: &mut Vec<Par
     Some(Taken { product, rest: Some(rest) })
 }
 
+/// Whether a comp reads 8-bit floats.
+pub(crate) fn is_f8(flat: &Flat, params: &[Param]) -> bool {
+    let reads = |def: &FlatDef| matches!(def, FlatDef::Load { arg, .. } if params[*arg].dtype.f8().is_some());
+    flat.values.iter().any(|v| reads(&v.def))
+}
+
 /// The only product of a comp, stored in a workspace, and what remains, which reads it there. What remains may reduce over axes that
 /// the product is not over.
 pub(super) fn split(flat: &Flat, workspace: usize) -> Option<(Flat, Flat, Param)> {
@@ -125,6 +131,10 @@ fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product>
     if a.dtype == DType::I8 && !takes_bytes([&a, &b, &d], [m, n, k].map(|x| flat.extents[x])) {
         return None;
     }
+    let is_bare = epilogue.bias.is_none() && epilogue.activation.is_none() && epilogue.sums.is_none();
+    if a.dtype.f8().is_some() && !(is_bare && takes_f8([&a, &b, &d], [m, n, k].map(|x| flat.extents[x]))) {
+        return None;
+    }
     let bias = match epilogue.bias {
         Some(v) => Some(bias(load(flat, v)?, [m, n], &d)?),
         None => None,
@@ -193,7 +203,10 @@ fn is_supported(a: DType, b: DType, d: DType, acc: DType) -> bool {
     match a {
         DType::F16 | DType::BF16 => a == b && acc == DType::F32 && (d == a || d == DType::F32),
         DType::F32 | DType::F64 => a == b && acc == a && d == a,
-        DType::F8E4M3 | DType::F8E5M2 => b.f8().is_some() && acc == DType::F32 && matches!(d, DType::F16 | DType::BF16 | DType::F32),
+        DType::F8E4M3 | DType::F8E5M2 => {
+            let is_known = b.f8().is_some() && (a, b) != (DType::F8E5M2, DType::F8E5M2);
+            is_known && acc == DType::F32 && matches!(d, DType::F16 | DType::BF16 | DType::F32)
+        }
         DType::I8 => a == b && acc == DType::I32 && d == DType::I32,
         _ => false,
     }
@@ -208,6 +221,15 @@ fn takes_bytes(operands: [&Operand; 3], [m, n, k]: [i64; 3]) -> bool {
     let apart = |o: &&Operand| fours(&[if o.rows == 1 { o.columns } else { o.rows }]);
     let together = a.columns == 1 && b.rows == 1;
     fours(&[k]) && (together || fours(&[m, n])) && operands.iter().all(starts) && [a, b].iter().all(apart)
+}
+
+/// Whether the library takes a product of 8-bit floats: both operands adjacent along what is summed, all sizes and distances in
+/// 16 bytes, as cuBLASLt's documentation asks of such types.
+fn takes_f8(operands: [&Operand; 3], sizes: [i64; 3]) -> bool {
+    let [a, b, d] = operands;
+    let sixteens = |numbers: &[i64]| numbers.iter().all(|n| n % ALIGNED == 0);
+    let is_aligned = |o: &&Operand| sixteens(&[o.offset, if o.rows == 1 { o.columns } else { o.rows }]) && sixteens(&o.batch);
+    a.columns == 1 && b.rows == 1 && (d.columns == 1 || d.rows == 1) && sixteens(&sizes) && operands.iter().all(is_aligned)
 }
 
 fn single(flat: &Flat, set: AxisSet) -> Option<usize> {

@@ -165,6 +165,9 @@ fn describe(p: &Product) -> String {
 fn compute(p: &Product) -> Option<(i32, DType)> {
     use DType::{BF16, F16, F32, F64, I8, I32};
     let same = p.a.dtype == p.b.dtype;
+    if p.a.dtype.f8().is_some() && p.b.dtype.f8().is_some() {
+        return (p.acc == F32 && matches!(p.d.dtype, F16 | BF16 | F32)).then_some((68, F32));
+    }
     Some(match (p.a.dtype, p.acc, p.d.dtype) {
         _ if !same => return None,
         (F32, F32, F32) => (68, F32),

@@ -36,8 +36,6 @@ pub(crate) fn dtype(code: i32) -> Result<DType> {
         12 => DType::U32,
         13 => DType::U64,
         16 => DType::BF16,
-        17 => DType::F8E4M3,
-        19 => DType::F8E5M2,
         other => return Err(Error::unsupported(format!("element type {}", dtype_name(other)))),
     })
 }

@@ -89,3 +89,19 @@ func stream_of_doubles(x: f64[133, 8200], a: f64[8200], b: f64[8200], c: f64[820
   %y = add %n, %c2
   return y = %y
 }
+====
+func f8_there_and_back(x: f32[3, 700], y: f8e4m3[2100], z: f8e5m2[3, 700]) -> (a, b, c, d) {
+  %a = cast.f8e4m3 %x
+  %b = cast.f8e5m2 %x
+  %c = cast.f32 %y
+  %w = cast.f32 %z
+  %s = mul %w, %x
+  %d = cast.f8e5m2 %s
+  return a = %a, b = %b, c = %c, d = %d
+}
+====
+func f8_product(x: f8e4m3[5, 100], w: f8e5m2[37, 100]) -> (y) {
+  %p = contract %x, %w "ab,cb->ac" acc f32
+  %y = cast.bf16 %p
+  return y = %y
+}

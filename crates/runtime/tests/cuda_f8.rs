@@ -23,11 +23,7 @@ fn program([m, n, k]: [i64; 3], [a, b, d]: [DType; 3], columns: bool) -> CudaPro
     };
     CudaProgram {
         name: "product".into(),
-        params: vec![
-            param("a", a, Access::Read, m * k),
-            param("b", b, Access::Read, k * n),
-            param("d", d, Access::Write, m * n),
-        ],
+        params: vec![param("a", a, Access::Read, m * k), param("b", b, Access::Read, k * n), param("d", d, Access::Write, m * n)],
         source: String::new(),
         steps: vec![CudaStep::Product(product)],
         checks: vec![],

@@ -201,7 +201,11 @@ impl Value {
             DType::F64 => Data::F64(words(b, f64::from_le_bytes)),
             DType::F8E4M3 | DType::F8E5M2 => {
                 let value = |&code: &u8| Scalar::from_bits(d, u64::from(code)).as_f64();
-                if wide { Data::F64(b.iter().map(value).collect()) } else { Data::F32(b.iter().map(|c| value(c) as f32).collect()) }
+                if wide {
+                    Data::F64(b.iter().map(value).collect())
+                } else {
+                    Data::F32(b.iter().map(|c| value(c) as f32).collect())
+                }
             }
             DType::F16 if wide => Data::F64(words(b, |w| f16::from_le_bytes(w).to_f64())),
             DType::BF16 if wide => Data::F64(words(b, |w| bf16::from_le_bytes(w).to_f64())),

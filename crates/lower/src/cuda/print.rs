@@ -400,7 +400,8 @@ impl Print<'_, '_> {
         let reads = |other: ValueId| self.flat.operands(other).contains(&v);
         let others = (0..self.flat.values.len() as ValueId).any(reads);
         let stored = self.flat.stores.iter().filter(|s| self.flat.store_operands(s).contains(&v)).count();
-        let plain = to.is_low() && self.flat.value(args[0]).dtype == DType::F32 && stored == 1 && !others && !self.have.contains_key(&v);
+        let plain =
+            to.is_low() && self.flat.value(args[0]).dtype == DType::F32 && stored == 1 && !others && !self.have.contains_key(&v);
         if plain { args[0] } else { v }
     }
 

@@ -3,6 +3,7 @@
 import ctypes
 import json
 import math
+import pathlib
 
 import torch
 
@@ -40,7 +41,7 @@ class Library:
     """The loaded functions."""
 
     def __init__(self, path):
-        library = ctypes.CDLL(str(path))
+        library = ctypes.CDLL(str(pathlib.Path(path).resolve()))
         for name, result, arguments in FUNCTIONS:
             function = getattr(library, f"fuseline_{name}")
             function.restype, function.argtypes = result, arguments

@@ -23,14 +23,14 @@ float* p0 = (float*)w[0];
 float* p1 = (float*)w[1];
 float* p2 = (float*)w[2];
 constexpr int V = 4;
-__shared__ Sum<float> m0[1 * 64];
+__shared__ Sum<float> m0[1 * 32];
 __shared__ u64 b0[1];
-if (threadIdx.x == 0) for (int i = 0; i < 1; ++i) meeting_begun(b0 + i, 64 * sizeof(Sum<float>));
+if (threadIdx.x == 0) for (int i = 0; i < 1; ++i) meeting_begun(b0 + i, 32 * sizeof(Sum<float>));
 cluster_arrive();
-const int x = 0, g = (int)(block % 8) * 256 + (int)threadIdx.x, r = 0;
-int q = (int)(block / 8) * 1 + x;
+const int x = 0, g = (int)(block % 4) * 256 + (int)threadIdx.x, r = 0;
+int q = (int)(block / 4) * 1 + x;
 int a0 = q;
-_Pragma("unroll 4") for (int i = 0, k = g; k < 8192; ++i, k += 2048) { {
+_Pragma("unroll 4") for (int i = 0, k = g; k < 8192; ++i, k += 1024) { {
 int a2 = (int)((u32)k % (u32)256) * V;
 int k_1 = (int)((u32)k / (u32)256);
 int a1 = k_1;
@@ -40,7 +40,7 @@ copies_begun(); copies_done<0>();
 cluster_wait();
 Sum<float> y3;
 y3 = Sum<float>::none();
-_Pragma("unroll 4") for (int i = 0, k = g; k < 8192; ++i, k += 2048) { {
+_Pragma("unroll 4") for (int i = 0, k = g; k < 8192; ++i, k += 1024) { {
 int a2 = (int)((u32)k % (u32)256) * V;
 int k_1 = (int)((u32)k / (u32)256);
 int a1 = k_1;
@@ -52,9 +52,9 @@ float v1 = up(r1.x[0]);
 float v2[V]; LANES(j) v2[j] = (v0[j] + v1);
 add_all<V>(y3, v2);
 } }
- { warps_to_cluster<8, 256>(y3, m0, b0); y3 = from_cluster<64>(m0, b0, 0); }
+ { warps_to_cluster<4, 256>(y3, m0, b0); y3 = from_cluster<32>(m0, b0, 0); }
 float v3a = (float)y3.a;
-_Pragma("unroll 4") for (int i = 0, k = g; k < 8192; ++i, k += 2048) { {
+_Pragma("unroll 4") for (int i = 0, k = g; k < 8192; ++i, k += 1024) { {
 int a2 = (int)((u32)k % (u32)256) * V;
 int k_1 = (int)((u32)k / (u32)256);
 int a1 = k_1;
@@ -68,4 +68,4 @@ float v4[V]; LANES(j) v4[j] = (v2[j] - v3a);
 store<float, V>(p2, (a0 * 32768 + a1 * 1024 + a2), packed<float>(v4));
 } }
 }
-launch k_add_sum_sub <512 x 256> in clusters of 8 with 16384 bytes shared args [0, 1, 2] numbers []
+launch k_add_sum_sub <256 x 256> in clusters of 4 with 32768 bytes shared args [0, 1, 2] numbers []

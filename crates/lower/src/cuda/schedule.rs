@@ -1,5 +1,6 @@
 //! How a nest's points are dealt to a GPU's threads.
 
+use base::Numerics;
 use kernel::{AxisSet, ValueId};
 use scalar::DType;
 
@@ -31,9 +32,9 @@ const FEW_THREADS: i64 = 128;
 const FEW_HELD: i64 = 128;
 /// As many where it could not, in a block of up to 512 threads and in a larger one.
 const HELD: (i64, i64) = (384, 96);
-/// Bytes of a row that a block of a cluster holds in shared memory, so that six blocks of a multiprocessor read ahead of each other;
-/// up to which one block holds it, or half of the largest cluster; and up to which any block holds a part of it.
-const SHARE: i64 = 16 << 10;
+/// Bytes of a row that a block of a cluster holds in shared memory, so that six blocks of a multiprocessor read ahead of each other,
+/// half of that where an element is little work; up to which one block holds it, or half of the largest cluster; and up to which any block holds a part of it.
+const SHARE: i64 = 32 << 10;
 const MOST_SHARE: i64 = 64 << 10;
 const ALONE_SHARE: i64 = 96 << 10;
 /// Shared memory of a multiprocessor, and what a block takes of it beside what it holds.
@@ -243,7 +244,9 @@ impl<'a> Shape<'a> {
         let kept = kept.map(|p| p.states.len() as i64 * lanes).sum();
         let moves = |v: &FlatValue| block.is_none_or(|b| v.free.iter().any(|a| b.walks(a)));
         let bytes = held_bytes(&order, &plan, vector, lanes, dtypes, &moves).filter(|_| shared.alone);
-        let row = Row { bytes, fixed: fixed_bytes(&order, lanes, dtypes), chunks };
+        let fixed = fixed_bytes(&order, lanes, dtypes);
+        let light = shared.settings.numerics == Numerics::Wide && fixed == 0;
+        let row = Row { bytes, fixed, light, chunks };
         Shape { flat, block, plan, vector, lanes, chunks, points, has_scan, kept, dtypes, clusters, row }
     }
 
@@ -404,6 +407,8 @@ struct Row {
     bytes: Option<i64>,
     /// Bytes per chunk of what every row reads.
     fixed: i64,
+    /// Nothing else is read, and little is computed.
+    light: bool,
     chunks: i64,
 }
 
@@ -412,11 +417,12 @@ impl Row {
     fn shares(&self, clusters: bool) -> Option<(i64, i64)> {
         let bytes = self.bytes?;
         let row = bytes * self.chunks;
+        let share = if self.light { SHARE / 2 } else { SHARE };
         let cluster = match (row, clusters) {
             (_, false) => 1,
             (row, _) if row <= MOST_SHARE => 1,
             (row, _) if row > MOST_CLUSTER / 2 * MOST_SHARE => MOST_CLUSTER,
-            (row, _) => power_above((row + SHARE - 1) / SHARE).min(MOST_CLUSTER / 2),
+            (row, _) => power_above((row + share - 1) / share).min(MOST_CLUSTER / 2),
         };
         let (each, least) = if cluster == 1 { (FEW_HELD / 2, 128) } else { (FEW_HELD, THREADS) };
         let threads = power_above((row / cluster + each - 1) / each).clamp(least, 2 * THREADS);
@@ -433,7 +439,7 @@ impl Row {
         let few = power_above((row + share - 1) / share);
         let cluster = [few.min(MOST_CLUSTER / 2), MOST_CLUSTER].into_iter().find(|&c| parts(c) >= LEAST_DEPTH)?;
         let many = cluster > 1 && rows >= MANY_ROWS * PROCESSORS / cluster;
-        let again = self.fixed > 0 || row > MOST_CLUSTER / 2 * 2 * SHARE;
+        let again = !self.light || row > MOST_CLUSTER / 2 * SHARE;
         let steps = |threads: i64| (self.chunks + cluster * threads - 1) / (cluster * threads);
         let threads = power_above(row / cluster / FEW_STREAMED).clamp(2 * THREADS, 4 * THREADS);
         let threads = if self.fixed * steps(threads) <= FEW_FIXED { threads } else { 2 * THREADS };
@@ -511,7 +517,7 @@ impl Grid<'_> {
         let order = Stages::new(flat, &[]);
         let is_row = self.clusters && vector.is_some_and(|v| inner.has(v));
         let bytes = held_bytes(&order, &order.plan(), vector, lanes, self.dtypes, &|_| true).filter(|_| is_row);
-        Row { bytes, fixed: fixed_bytes(&order, lanes, self.dtypes), chunks: flat.points(inner) / lanes }
+        Row { bytes, fixed: fixed_bytes(&order, lanes, self.dtypes), light: false, chunks: flat.points(inner) / lanes }
             .shares(true)
             .is_some_and(|(cluster, _)| cluster > 1)
     }

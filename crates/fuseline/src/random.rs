@@ -66,14 +66,7 @@ fn word(key: i64, i: u64) -> u64 {
 
 /// In [0, 1): as many bits as the significand of `dtype` holds, so that rounding never gives 1.
 pub(crate) fn uniform(key: i64, i: u64, dtype: DType) -> f64 {
-    let bits = match dtype {
-        DType::F64 => 53,
-        DType::F8E4M3 => 4,
-        DType::F8E5M2 => 3,
-        DType::F16 => 11,
-        DType::BF16 => 8,
-        _ => 24,
-    };
+    let bits = dtype.significand().unwrap_or(24);
     (word(key, i) >> (64 - bits)) as f64 / (1u64 << bits) as f64
 }
 

@@ -81,27 +81,16 @@ pub struct Product {
 /// What the library does to a product or a convolution before it stores it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Epilogue {
-    /// A vector over columns (or rows, if so said) that is added, of the result's type: parameter and element offset, adjacent
-    /// elements. Channels are columns.
-    pub bias: Option<Bias>,
+    /// A vector that is added, of the result's type. Channels are columns.
+    pub bias: Option<Vector>,
     /// A function applied after the bias.
     pub activation: Option<Activation>,
     /// A second matrix of a product, of the result's type: what `GeluTanh` is applied to is written there as well, and
     /// `GeluTanhBackward` takes the derivative at what it reads there.
     pub beside: Option<Beside>,
-    /// A vector that is written: sums of a product's result, of its type, after `GeluTanhBackward`.
-    pub sums: Option<Sums>,
-}
-
-/// Sums of a matrix over one of its axes, and over the batch.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Sums {
-    /// Parameter.
-    pub param: u16,
-    /// Element of the vector's beginning.
-    pub offset: i64,
-    /// They vary over rows instead of columns.
-    pub over_rows: bool,
+    /// A vector that is written: sums of a product's result over the other axis and the batch, of its type, after
+    /// `GeluTanhBackward`.
+    pub sums: Option<Vector>,
 }
 
 /// A matrix that lies within a parameter as the result lies in its own, but for where it begins.
@@ -113,9 +102,9 @@ pub struct Beside {
     pub offset: i64,
 }
 
-/// A vector that is added to every row or column of a product.
+/// A vector over columns or rows of a result, with adjacent elements, within a parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Bias {
+pub struct Vector {
     /// Parameter.
     pub param: u16,
     /// Element of the vector's beginning.

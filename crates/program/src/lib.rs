@@ -15,8 +15,8 @@ mod verify;
 pub use beside::beside;
 pub use body::{Affine, Body, Bound, Instr, Reg, RegDecl, Ty};
 pub use cuda::{
-    Beside, Bias, Convolution, ConvolutionKind, CudaProgram, CudaStep, Epilogue, HARDWARE_END, Launch, Operand, PRELUDE_END,
-    Product, Sums, Tensor, Window,
+    Beside, Convolution, ConvolutionKind, CudaProgram, CudaStep, Epilogue, HARDWARE_END, Launch, Operand, PRELUDE_END, Product,
+    Tensor, Vector, Window,
 };
 pub use gemm::{Gemm, PackSource};
 pub use nest::{Nest, Sequence, Stage, TileAxis};

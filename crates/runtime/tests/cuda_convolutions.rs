@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Config, ErrorKind};
 use half::{bf16, f16};
-use program::{Access, Bias, Convolution, ConvolutionKind, CudaProgram, CudaStep, Epilogue, Param, Tensor, Window};
+use program::{Access, Convolution, ConvolutionKind, CudaProgram, CudaStep, Epilogue, Param, Tensor, Vector, Window};
 use runtime::{Arg, Device};
 use scalar::{Activation, DType};
 
@@ -271,7 +271,7 @@ fn a_bias_and_relu_follow_within_the_library() {
         {
             let mut c = sizes.convolution(ConvolutionKind::Forward, DType::F16, true);
             c.epilogue = Epilogue {
-                bias: has_bias.then_some(Bias { param: 3, offset: 0, over_rows: false }),
+                bias: has_bias.then_some(Vector { param: 3, offset: 0, over_rows: false }),
                 activation: has_relu.then_some(Activation::Relu),
                 ..Epilogue::default()
             };

@@ -2,7 +2,7 @@
 //! Without a GPU the test says so and passes.
 
 use base::{ErrorKind, Result};
-use program::{Access, Beside, Bias, CudaProgram, CudaStep, Epilogue, Operand, Param, Product, Sums};
+use program::{Access, Beside, CudaProgram, CudaStep, Epilogue, Operand, Param, Product, Vector};
 use runtime::{Arg, Buffer, Device, Pool};
 use scalar::{Activation, DType, Scalar};
 
@@ -111,16 +111,16 @@ fn device() -> Option<std::sync::Arc<Device>> {
 }
 
 fn epilogues() -> Vec<Epilogue> {
-    let bias = [None, Some(Bias { param: 3, offset: 0, over_rows: false })];
+    let bias = [None, Some(Vector { param: 3, offset: 0, over_rows: false })];
     let functions = [None, Some(Activation::Relu), Some(Activation::GeluTanh)];
-    let alone = |b: &Option<Bias>| functions.map(|activation| Epilogue { bias: b.clone(), activation, ..Epilogue::default() });
+    let alone = |b: &Option<Vector>| functions.map(|activation| Epilogue { bias: b.clone(), activation, ..Epilogue::default() });
     bias.iter().flat_map(alone).collect()
 }
 
 /// Those with a second matrix, written and read, and with sums.
 fn with_second_matrix() -> Vec<Epilogue> {
-    let bias = Some(Bias { param: 3, offset: 0, over_rows: false });
-    let sums = Some(Sums { param: 3, offset: 0, over_rows: false });
+    let bias = Some(Vector { param: 3, offset: 0, over_rows: false });
+    let sums = Some(Vector { param: 3, offset: 0, over_rows: false });
     let beside = Some(Beside { param: 4, offset: 0 });
     let (gelu, backward) = (Some(Activation::GeluTanh), Some(Activation::GeluTanhBackward));
     let kinds = [(None, gelu, None), (bias, gelu, None), (None, backward, None), (None, backward, sums)];

@@ -1,7 +1,7 @@
 //! Products on a GPU, where there is one, against the host. Without one the test says so and passes.
 
 use base::ErrorKind;
-use program::{Access, Bias, CudaProgram, CudaStep, Epilogue, Operand, Param, Product};
+use program::{Access, CudaProgram, CudaStep, Epilogue, Operand, Param, Product, Vector};
 use runtime::{Arg, Buffer, Device, Pool};
 use scalar::{Activation, DType};
 
@@ -80,7 +80,7 @@ impl Case {
 
 fn cases() -> Vec<Case> {
     let bias = |over_rows| Epilogue {
-        bias: Some(Bias { param: 3, offset: 0, over_rows }),
+        bias: Some(Vector { param: 3, offset: 0, over_rows }),
         activation: Some(Activation::Relu),
         ..Epilogue::default()
     };

@@ -83,6 +83,29 @@ impl DType {
             _ => None,
         }
     }
+    /// Bits of a float's significand, the hidden one included.
+    pub const fn significand(self) -> Option<u32> {
+        match self {
+            F8E4M3 => Some(4),
+            F8E5M2 => Some(3),
+            F16 => Some(11),
+            BF16 => Some(8),
+            F32 => Some(24),
+            F64 => Some(53),
+            _ => None,
+        }
+    }
+    /// A float's greatest finite number.
+    pub fn largest(self) -> Option<f64> {
+        match self {
+            F8E4M3 | F8E5M2 => self.f8().map(|format| f64::from(format.largest())),
+            F16 => Some(half::f16::MAX.to_f64()),
+            BF16 => Some(half::bf16::MAX.to_f64()),
+            F32 => Some(f64::from(f32::MAX)),
+            F64 => Some(f64::MAX),
+            _ => None,
+        }
+    }
     /// Any integer, bool excluded.
     pub const fn is_int(self) -> bool {
         !self.is_float() && !matches!(self, Bool)
@@ -120,5 +143,23 @@ impl DType {
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scalar;
+
+    #[test]
+    fn significands_and_largest_numbers_are_those_of_the_stored_values() {
+        for dtype in DType::ALL {
+            assert_eq!((dtype.significand().is_some(), dtype.largest().is_some()), (dtype.is_float(), dtype.is_float()));
+            let (Some(bits), Some(largest)) = (dtype.significand(), dtype.largest()) else { continue };
+            let stored = |v: f64| Scalar::from_f64(dtype, v).as_f64();
+            let whole = 2f64.powi(bits as i32);
+            assert!(stored(whole - 1.0) == whole - 1.0 && stored(whole + 1.0) == whole, "{dtype:?}");
+            assert!(stored(largest) == largest && !stored(largest * 1.1).is_finite(), "{dtype:?}");
+        }
     }
 }

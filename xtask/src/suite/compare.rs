@@ -1,7 +1,7 @@
 //! How two lists of results differ, in one line.
 
 use graph::{Graph, HostTensor, Op, Type};
-use scalar::{DType, ScalarOp};
+use scalar::DType;
 use testing::tolerance::{Tolerance, agree};
 
 /// The first output that differs: how much of it, where first, and where most; `None` where all agree.
@@ -71,16 +71,6 @@ pub(crate) fn loose(graph: &Graph) -> Tolerance {
     let has = |d: DType| graph.nodes.iter().any(|n| matches!(&n.ty, Type::Tensor(t) if t.dtype == d));
     let narrow = [DType::BF16, DType::F16].into_iter().find(|&d| has(d));
     narrow.map_or(Tolerance::Close { factor: 20.0 }, Tolerance::CloseAs)
-}
-
-/// The same in wide numerics: sums of what the hardware's tanh gives, of which 11 bits are right, differ more than their terms.
-pub(crate) fn wide(graph: &Graph) -> Tolerance {
-    let any = |is: &dyn Fn(&Op) -> bool| graph.nodes.iter().any(|n| is(&n.op));
-    let sums_tanh = any(&|op| matches!(op, Op::Map(ScalarOp::Tanh))) && any(&|op| matches!(op, Op::Reduce { .. }));
-    match loose(graph) {
-        Tolerance::CloseAs(_) if sums_tanh => Tolerance::Close { factor: 5.0 },
-        tolerance => tolerance,
-    }
 }
 
 #[cfg(test)]

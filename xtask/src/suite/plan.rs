@@ -11,7 +11,7 @@ use scalar::Var;
 use testing::tolerance::Tolerance;
 
 use super::Context;
-use super::compare::{self, difference, is_pointwise, loose};
+use super::compare::{difference, is_pointwise, loose};
 use super::outcome::Outcome;
 use super::values::{BELOW, arguments, given, module, replayed, run};
 
@@ -88,8 +88,6 @@ struct Program {
     cpu: OnceCell<Executable>,
     pointwise: bool,
     tolerance: Tolerance,
-    /// In wide numerics.
-    wide: Tolerance,
 }
 
 impl Program {
@@ -103,8 +101,8 @@ impl Program {
         let on_gpu = config.device != DeviceId::Cpu;
         let modes = MODES.iter().filter(|m| on_gpu || !m.replay).map(compile).collect::<Result<_>>()?;
         let symbols = graph.inputs.iter().flat_map(|d| d.ty.shape.iter().flat_map(|s| s.vars())).collect();
-        let (pointwise, tolerance, wide) = (is_pointwise(&graph), loose(&graph), compare::wide(&graph));
-        Ok(Program { graph, symbols, modes, cpu: OnceCell::new(), pointwise, tolerance, wide })
+        let (pointwise, tolerance) = (is_pointwise(&graph), loose(&graph));
+        Ok(Program { graph, symbols, modes, cpu: OnceCell::new(), pointwise, tolerance })
     }
 
     /// The extent of a symbol at a size; `p` and `q` name doubled extents in row 34.
@@ -152,10 +150,7 @@ impl Program {
             let wide = *numerics == Numerics::Wide && want.is_ok() && self.interpreted(n)?;
             let wide = wide.then(|| interp::run(&self.graph, &all, interp::Options { wide: true })).transpose()?;
             let complaint = match (&want, &got) {
-                (Ok(want), Ok(got)) => match &wide {
-                    Some(wide) => difference(wide, got, self.wide),
-                    None => difference(want, got, self.tolerance),
-                },
+                (Ok(want), Ok(got)) => difference(wide.as_ref().unwrap_or(want), got, self.tolerance),
                 (Ok(_), Err(e)) => Some(e.to_string()),
                 (Err(e), Ok(_)) => Some(format!("has results where the interpreter refuses: {e}")),
                 (Err(_), Err(_)) => None,

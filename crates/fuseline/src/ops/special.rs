@@ -4,7 +4,7 @@
 //! the broadcast shape of the operands.
 
 use base::Error;
-use scalar::{DType, ScalarOp};
+use scalar::ScalarOp;
 
 use crate::op::Op;
 use crate::promote::{Number, Operand};
@@ -108,7 +108,7 @@ impl Tensor {
     pub fn nan_to_num(&self, nan: f64) -> Tensor {
         user_op("nan_to_num", || {
             let x = self.ok()?;
-            let Some(most) = most(x.dtype()) else { return Ok(x.clone()) };
+            let Some(most) = x.dtype().largest() else { return Ok(x.clone()) };
             Ok(x.masked_fill(&x.isnan(), nan).clamp(-most, most))
         })
     }
@@ -196,17 +196,5 @@ impl Tensor {
     pub fn equal(&self, other: &Tensor) -> base::Result<bool> {
         let same = self.check()?.dtype() == other.check()?.dtype() && self.shape() == other.shape();
         if same { self.eq(other).all(..).item() } else { Ok(false) }
-    }
-}
-
-/// The greatest finite number of a float dtype.
-fn most(dtype: DType) -> Option<f64> {
-    match dtype {
-        DType::F8E4M3 | DType::F8E5M2 => dtype.f8().map(|f| f64::from(f.largest())),
-        DType::F16 => Some(65504.0),
-        DType::BF16 => Some(f64::from(half::bf16::MAX.to_f32())),
-        DType::F32 => Some(f64::from(f32::MAX)),
-        DType::F64 => Some(f64::MAX),
-        _ => None,
     }
 }

@@ -7,7 +7,7 @@
 
 use base::Convolutions;
 use kernel::{AxisSet, Epilogue, ValueId};
-use program::{Bias, Convolution, ConvolutionKind, Param, Tensor, Window};
+use program::{Convolution, ConvolutionKind, Param, Tensor, Vector, Window};
 use scalar::{Activation, DType, Scalar};
 
 use super::layout::{Dim, Layouts};
@@ -67,11 +67,11 @@ fn followed(flat: &Flat, epilogue: Epilogue, allowed: Convolutions, params: &[Pa
 }
 
 /// A vector over the adjacent axis of a result, which is that of its channels.
-fn bias(flat: &Flat, load: Load<'_>, result: &Lin) -> Option<Bias> {
+fn bias(flat: &Flat, load: Load<'_>, result: &Lin) -> Option<Vector> {
     let Load { arg, index, when } = load;
     let is_channel = |axis: usize| flat.extents[axis] > 1 && result.coef(axis) == 1 && index.coef(axis) == 1;
     let along = index.is_affine() && index.terms.len() == 1 && flat.order.iter().any(|&a| is_channel(a));
-    (when.is_empty() && along).then_some(Bias { param: arg as u16, offset: index.base, over_rows: false })
+    (when.is_empty() && along).then_some(Vector { param: arg as u16, offset: index.base, over_rows: false })
 }
 
 /// A contraction that is all that a comp computes.

@@ -1,7 +1,7 @@
 //! Products of stored matrices, and what the library does to them before it stores them.
 
 use kernel::{AxisSet, Epilogue, ValueId};
-use program::{Access, Beside, Bias, Operand, Param, Product, Sums};
+use program::{Access, Beside, Operand, Param, Product, Vector};
 use scalar::{DType, Scalar};
 
 use crate::flat::{Flat, FlatDef, FlatStore};
@@ -136,7 +136,7 @@ fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product>
         return None;
     }
     let bias = match epilogue.bias {
-        Some(v) => Some(bias(load(flat, v)?, [m, n], &d)?),
+        Some(v) => Some(vector(load(flat, v)?, [m, n], &d)?),
         None => None,
     };
     let beside = match epilogue.beside {
@@ -144,7 +144,10 @@ fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product>
         None => None,
     };
     let sums = match epilogue.sums {
-        Some(store) => Some(sums(flat.stores.get(store)?, [m, n], &d)?),
+        Some(store) => {
+            let store = flat.stores.get(store)?;
+            Some(vector((store.arg, &store.index), [m, n], &d)?)
+        }
         None => None,
     };
     Some(Product {
@@ -160,19 +163,13 @@ fn product(flat: &Flat, epilogue: Epilogue, params: &[Param]) -> Option<Product>
     })
 }
 
-/// A vector that is added over the adjacent axis, rows or columns, of a result.
-fn bias((param, index): (usize, &Lin), [m, n]: [usize; 2], d: &Operand) -> Option<Bias> {
+/// A vector over the adjacent axis, rows or columns, of a result.
+fn vector((param, index): (usize, &Lin), [m, n]: [usize; 2], d: &Operand) -> Option<Vector> {
     let along = |axis: usize| index.coef(axis) == 1 && index.terms.len() == 1;
     let over_rows = d.rows == 1 && along(m);
     let aligned = index.base * d.dtype.size() as i64 % ALIGNED == 0;
     let fits = aligned && (over_rows || (d.columns == 1 && along(n)));
-    fits.then_some(Bias { param: param as u16, offset: index.base, over_rows })
-}
-
-/// Sums over the adjacent axis, rows or columns, of a result.
-fn sums(store: &FlatStore, axes: [usize; 2], d: &Operand) -> Option<Sums> {
-    let Bias { param, offset, over_rows } = bias((store.arg, &store.index), axes, d)?;
-    Some(Sums { param, offset, over_rows })
+    fits.then_some(Vector { param: param as u16, offset: index.base, over_rows })
 }
 
 /// A second matrix that lies as the result does.

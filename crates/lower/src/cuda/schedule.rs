@@ -33,7 +33,8 @@ const FEW_HELD: i64 = 128;
 /// As many where it could not, in a block of up to 512 threads and in a larger one.
 const HELD: (i64, i64) = (384, 96);
 /// Bytes of a row that a block of a cluster holds in shared memory, so that six blocks of a multiprocessor read ahead of each other,
-/// half of that where an element is little work; up to which one block holds it, or half of the largest cluster; and up to which any block holds a part of it.
+/// half of that where an element is little work; up to which one block holds it, or half of the largest cluster; and up to which any
+/// block holds a part of it.
 const SHARE: i64 = 32 << 10;
 const MOST_SHARE: i64 = 64 << 10;
 const ALONE_SHARE: i64 = 96 << 10;
@@ -402,6 +403,7 @@ impl<'a> Shape<'a> {
 }
 
 /// What shared memory would hold of a row.
+#[derive(Default)]
 struct Row {
     /// Bytes per chunk, if the hardware can copy all that several stages read.
     bytes: Option<i64>,
@@ -517,9 +519,8 @@ impl Grid<'_> {
         let order = Stages::new(flat, &[]);
         let is_row = self.clusters && vector.is_some_and(|v| inner.has(v));
         let bytes = held_bytes(&order, &order.plan(), vector, lanes, self.dtypes, &|_| true).filter(|_| is_row);
-        Row { bytes, fixed: fixed_bytes(&order, lanes, self.dtypes), light: false, chunks: flat.points(inner) / lanes }
-            .shares(true)
-            .is_some_and(|(cluster, _)| cluster > 1)
+        let row = Row { bytes, chunks: flat.points(inner) / lanes, ..Row::default() };
+        row.shares(true).is_some_and(|(cluster, _)| cluster > 1)
     }
 }
 

@@ -1,7 +1,7 @@
 //! From a convolution, and what follows it, to a problem for cuDNN.
 
 use base::{Error, Result};
-use program::{Bias, Convolution, ConvolutionKind, Epilogue, Param, Tensor, Window};
+use program::{Convolution, ConvolutionKind, Epilogue, Param, Tensor, Vector, Window};
 use scalar::{Activation, DType};
 
 /// Alignment of all addresses, and of a parameter's elements where it begins at one.
@@ -119,7 +119,7 @@ fn check_inside(tensor: &Tensor, rank: usize, params: &[Param]) -> Result<(), &'
 }
 
 /// A bias with the axes of y, along which it has one element but for the channels.
-fn bias_array(bias: &Bias, y: &Tensor, params: &[Param]) -> Result<Array, &'static str> {
+fn bias_array(bias: &Vector, y: &Tensor, params: &[Param]) -> Result<Array, &'static str> {
     let channels = y.extents[1];
     let with = |of_channels: i64, other: i64| (0..y.extents.len()).map(|a| if a == 1 { of_channels } else { other }).collect();
     let (extents, strides) = (with(channels, 1), with(1, channels));
@@ -193,7 +193,7 @@ mod tests {
     fn a_bias_is_as_broad_as_the_result() {
         let (mut c, mut params) = plain();
         params.push(Param { name: "b".into(), dtype: DType::F16, access: Access::Read, elements: 7 });
-        let bias = |offset| Some(Bias { param: 3, offset, over_rows: false });
+        let bias = |offset| Some(Vector { param: 3, offset, over_rows: false });
         c.epilogue = Epilogue { bias: bias(1), activation: Some(Activation::Relu), ..Epilogue::default() };
         let problem = Problem::new(&c, &params).unwrap();
         assert_eq!(problem.bias, Some(Array { extents: vec![1, 6, 1, 1], strides: vec![6, 1, 6, 6], alignment: 2 }));

@@ -122,7 +122,7 @@ impl Multiplier {
         let (a, b) = if swapped { (&product.b, &product.a) } else { (&product.a, &product.b) };
         let operands = [a, b, &product.d];
         let Epilogue { bias, sums, beside, .. } = &product.epilogue;
-        let vector = bias.as_ref().map(|b| (b.param, b.offset)).or(sums.as_ref().map(|s| (s.param, s.offset)));
+        let vector = bias.as_ref().or(sums.as_ref()).map(|v| (v.param, v.offset));
         let beside = beside.as_ref().map(|b| Operand { param: b.param, offset: b.offset, ..product.d.clone() });
         let others = vector.map(|v| v.0).into_iter().chain(beside.as_ref().map(|b| b.param));
         for param in operands.iter().map(|o| o.param).chain(others) {

@@ -224,7 +224,7 @@ fn axes(p: &Product) -> SmallVec<[Axis; 4]> {
 /// Whether the vector that is read or written after a product varies over rows, if there is one.
 fn vector_over_rows(p: &Product) -> Option<bool> {
     let Epilogue { bias, sums, .. } = &p.epilogue;
-    bias.as_ref().map(|b| b.over_rows).or(sums.as_ref().map(|s| s.over_rows))
+    bias.as_ref().or(sums.as_ref()).map(|v| v.over_rows)
 }
 
 /// Makes the innermost batch axis rows, where b does not vary and a's and d's rows go on from one matrix to the next.

@@ -1,6 +1,6 @@
 //! Products as calls.
 
-use program::{Beside, Bias, Epilogue, Sums};
+use program::{Beside, Epilogue, Vector};
 
 use super::*;
 
@@ -138,7 +138,7 @@ fn batches_merge_fold_or_loop() {
 #[test]
 fn a_bias_needs_its_axis_adjacent() {
     let bias = |over_rows| Epilogue {
-        bias: Some(Bias { param: 3, offset: 0, over_rows }),
+        bias: Some(Vector { param: 3, offset: 0, over_rows }),
         activation: Some(Activation::GeluTanh),
         ..Epilogue::default()
     };
@@ -158,7 +158,7 @@ fn a_second_matrix_is_aligned() {
         let problem = map(&Product { epilogue: beside(activation, 8), ..wide.clone() }).unwrap().problem.unwrap();
         assert!(problem.has_beside() && problem.epilogue == code);
     }
-    let sums = |over_rows| Epilogue { sums: Some(Sums { param: 4, offset: 0, over_rows }), ..beside(backward, 0) };
+    let sums = |over_rows| Epilogue { sums: Some(Vector { param: 4, offset: 0, over_rows }), ..beside(backward, 0) };
     let summed = map(&Product { epilogue: sums(false), ..wide.clone() }).unwrap().problem.unwrap();
     assert!(summed.has_sums() && summed.epilogue == 208);
     let stacked = |epilogue| Product {
@@ -170,7 +170,7 @@ fn a_second_matrix_is_aligned() {
         ..wide.clone()
     };
     assert_eq!(map(&stacked(sums(false))).unwrap().problem.unwrap().d.columns, 10, "sums over the batch as well");
-    let bias = Some(Bias { param: 4, offset: 0, over_rows: false });
+    let bias = Some(Vector { param: 4, offset: 0, over_rows: false });
     let bad = [
         Product { b: operand(1, 16, 1, &[48]), ..stacked(sums(false)) },
         Product { epilogue: sums(true), ..wide.clone() },

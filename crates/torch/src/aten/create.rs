@@ -96,17 +96,11 @@ fn is_exact(c: &Ctx<'_>, start: &Number, step: &Number, dtype: DType) -> Result<
         Number::Float(v) => Some(*v),
         _ => None,
     };
-    let digits = match dtype {
-        DType::F64 => 53,
-        DType::F32 => 24,
-        DType::F16 => 11,
-        _ => 8,
-    };
-    let (Some(start), Some(step)) = (value(start), value(step)) else { return Ok(false) };
+    let (Some(start), Some(step), Some(digits)) = (value(start), value(step), dtype.significand()) else { return Ok(false) };
     let grain = if start.fract() == 0.0 && step.fract() == 0.0 { 1.0 } else { GRAIN };
     let whole = |v: f64| (v * grain).fract() == 0.0;
     // A length without a bound counts as below 2²⁴.
     let most = c.b.facts().max_of(&c.shape()?[0]).unwrap_or(1 << 23);
     let last = (start.abs() + step.abs() * most as f64) * grain;
-    Ok(whole(start) && whole(step) && last < 2f64.powi(digits))
+    Ok(whole(start) && whole(step) && last < 2f64.powi(digits as i32))
 }

@@ -41,7 +41,7 @@ fn holds(wide: DType, narrow: DType) -> bool {
         _ if narrow == DType::Bool => true,
         _ if wide == DType::Bool => false,
         (true, true) => wide.size() > narrow.size() || wide == narrow,
-        (true, false) => value_bits(narrow) <= significand(wide),
+        (true, false) => wide.significand().is_some_and(|bits| value_bits(narrow) <= bits as usize),
         (false, true) => false,
         (false, false) => value_bits(wide) >= value_bits(narrow) && (wide.is_signed() || !narrow.is_signed()),
     }
@@ -50,16 +50,4 @@ fn holds(wide: DType, narrow: DType) -> bool {
 /// Bits of magnitude of an integer dtype.
 fn value_bits(d: DType) -> usize {
     8 * d.size() - usize::from(d.is_signed())
-}
-
-/// Bits of significand of a float dtype, the hidden one included.
-fn significand(d: DType) -> usize {
-    match d {
-        DType::F8E4M3 => 4,
-        DType::F8E5M2 => 3,
-        DType::F16 => 11,
-        DType::BF16 => 8,
-        DType::F32 => 24,
-        _ => 53,
-    }
 }

@@ -143,17 +143,7 @@ fn fits(number: &Number, dtype: DType) -> bool {
         Number::Bool(_) => true,
         Number::Int(n) if dtype.is_int() => Scalar::from_i64(dtype, *n).as_i64() == *n,
         Number::Int(n) => dtype != DType::F16 || n.unsigned_abs() <= 65504,
-        Number::Float(v) if dtype.is_float() => {
-            let most = match dtype {
-                DType::F8E4M3 => 448.0,
-                DType::F8E5M2 => 57344.0,
-                DType::F16 => 65504.0,
-                DType::BF16 => f64::from(f32::from_bits(0x7f7f_0000)),
-                DType::F32 => f64::from(f32::MAX),
-                _ => f64::MAX,
-            };
-            v.is_infinite() || v.abs() <= most
-        }
+        Number::Float(v) if dtype.is_float() => v.is_infinite() || dtype.largest().is_some_and(|most| v.abs() <= most),
         Number::Sym(_) => dtype == DType::I64 || dtype.is_float() && dtype != DType::F16,
         Number::Float(_) => false,
     }
